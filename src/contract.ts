@@ -240,6 +240,8 @@ export interface ReadingData {
   promptAgeMs?: number;
   /** Worker clock minus server clock in milliseconds, where it was measured. */
   clockSkewMs?: number;
+  /** Zones of the turn's prompts that the writing runtime did not know: they are left out of `zone`. */
+  unknownZones?: string[];
 }
 
 export type RefreshOccasion = 'zone-change' | 'compaction';
@@ -294,6 +296,8 @@ export interface EventData {
     message: AssistantMessage;
     usage?: TokenUsage;
     interrupted?: true;
+    /** The message reached the model's output limit. */
+    finish?: 'max-tokens';
   };
   'tool/call': { turn: number; step: number; callId: string; name: string; arguments: string };
   'tool/result': {

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { Kysely, Migrator } from 'kysely';
+import { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
 import { LogError } from './log-error.ts';
 import { migrations } from './migrations.ts';
 import { sqliteDialect } from './sqlite.ts';

@@ -1,0 +1,131 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { AssistantMessage, CallModelAnswer, TokenUsage } from '../contract.ts';
+import type { ModelRequest } from '../session/request.ts';
+import { ModelError } from './model-error.ts';
+import { toPrompt, toTools } from './prompt.ts';
+import { MODEL_DEFAULTS, type ModelSettings } from './settings.ts';
+
+export interface ModelAnswer {
+  content: AssistantMessage['content'];
+  finish: Extract<CallModelAnswer, { finish: string }>['finish'];
+  usage?: TokenUsage;
+}
+
+/**
+ * One model call, streamed, without any retry of its own.
+ * @param signal - ends the call; its reason is thrown
+ * @throws ModelError for everything that the model or the way to it did wrong
+ */
+export async function callModel(request: ModelRequest, settings: ModelSettings, signal: AbortSignal): Promise<ModelAnswer> {
+  const { config, tools } = request.header;
+  const { silenceMs = MODEL_DEFAULTS.silenceMs, callMs = MODEL_DEFAULTS.callMs } = settings;
+  const late = new AbortController();
+  const silence = setTimeout(() => late.abort(new ModelError('model-silent', `the model sent no byte for ${silenceMs / 1000} s`, { heals: true })), silenceMs);
+  const slow = setTimeout(() => late.abort(new ModelError('model-slow', `the model was not done after ${callMs / 1000} s`, { heals: true })), callMs);
+  try {
+    const { stream } = await languageModel(settings, config.model).doStream({
+      prompt: toPrompt(request),
+      ...(tools?.length ? { tools: toTools(tools) } : {}),
+      ...(config.maxTokens === undefined ? {} : { maxOutputTokens: config.maxTokens }),
+      ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+      abortSignal: AbortSignal.any([signal, late.signal]),
+    });
+    const answer = new AnswerBuilder();
+    for await (const part of stream) {
+      silence.refresh();
+      answer.take(part);
+    }
+    return answer.finish();
+  } catch (error) {
+    signal.throwIfAborted();
+    late.signal.throwIfAborted();
+    throw ModelError.from(error);
+  } finally {
+    clearTimeout(silence);
+    clearTimeout(slow);
+  }
+}
+
+const models = new WeakMap<ModelSettings, Map<string, LanguageModelV4>>();
+
+function languageModel(settings: ModelSettings, modelId: string): LanguageModelV4 {
+  let known = models.get(settings);
+  if (!known) models.set(settings, (known = new Map()));
+  let model = known.get(modelId);
+  if (!model) {
+    model = settings.languageModel?.(modelId) ?? openAICompatible(settings, modelId);
+    known.set(modelId, model);
+  }
+  return model;
+}
+
+function openAICompatible({ baseURL, apiKey, provider }: ModelSettings, modelId: string): LanguageModelV4 {
+  return createOpenAICompatible({
+    name: provider ?? MODEL_DEFAULTS.provider,
+    baseURL,
+    includeUsage: true,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  }).chatModel(modelId);
+}
+
+/** Puts the stream's parts together to one message. */
+class AnswerBuilder {
+  readonly #content: AssistantMessage['content'] = [];
+  readonly #open = new Map<string, { type: 'text' | 'reasoning'; text: string }>();
+  #finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined;
+
+  take(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start': {
+        const block = { type: part.type === 'text-start' ? ('text' as const) : ('reasoning' as const), text: '' };
+        this.#open.set(part.id, block);
+        this.#content.push(block);
+        return;
+      }
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const block = this.#open.get(part.id);
+        if (block) block.text += part.delta;
+        return;
+      }
+      case 'tool-call':
+        this.#content.push({ type: 'tool-call', id: part.toolCallId, name: part.toolName, arguments: part.input });
+        return;
+      case 'error':
+        throw ModelError.from(part.error);
+      case 'finish':
+        this.#finish = part;
+        return;
+      default:
+    }
+  }
+
+  finish(): ModelAnswer {
+    const content = this.#content.filter((block) => block.type === 'tool-call' || block.text !== '');
+    const reason = this.#finish?.finishReason;
+    if (!this.#finish || reason?.raw === undefined) {
+      throw new ModelError('model-cut', 'the model’s answer ended before it was finished', { heals: true });
+    }
+    if (content.length === 0 && reason.unified !== 'length') {
+      throw new ModelError('model-empty', 'the model answered without any content', { heals: true });
+    }
+    const calls = content.some((block) => block.type === 'tool-call');
+    const { usage } = this.#finish;
+    return {
+      content,
+      finish: reason.unified === 'length' ? 'max-tokens' : calls ? 'tool-calls' : 'stop',
+      ...(usage.inputTokens.total === undefined || usage.outputTokens.total === undefined
+        ? {}
+        : {
+            usage: {
+              inputTokens: usage.inputTokens.total,
+              outputTokens: usage.outputTokens.total,
+              ...(usage.inputTokens.cacheRead ? { cacheReadTokens: usage.inputTokens.cacheRead } : {}),
+              ...(usage.outputTokens.reasoning ? { reasoningTokens: usage.outputTokens.reasoning } : {}),
+            },
+          }),
+    };
+  }
+}
