@@ -33,7 +33,6 @@ export function zonePolicy({ turnZones, userTimeZone, reminderZone, fallbackZone
     else names.add(name);
   }
   const reminder = reminderZone === undefined ? undefined : primaryZone(reminderZone);
-  if (reminderZone !== undefined && reminder === undefined) unknown.add(reminderZone);
   return { zone: decide([...names].sort(), userTimeZone, reminder, fallbackZone), unknown: [...unknown] };
 }
 

@@ -11,8 +11,8 @@ import { isPublicAddress } from './public-address.ts';
 import { type AgentTool, defineTool, toolError } from './tool.ts';
 
 export interface HttpGetOptions {
-  /** Also fetch from private, loopback and link-local addresses. For tests; default false. */
-  allowPrivate?: boolean;
+  /** Also fetch from private, loopback and link-local addresses: from all, or from those listed. Default false. */
+  allowPrivate?: boolean | readonly string[];
   /** For everything together: names, connections, redirects, body. Milliseconds, default 10,000. */
   timeoutMs?: number;
   /** UTF-8 bytes of text that the model gets. Default 64 KiB. */
@@ -118,8 +118,13 @@ function checkedUrl(text: string, { allowPrivate }: Limits, base?: URL): URL {
   }
   // An address in the URL is connected to without a look-up, so it is checked here.
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw addressRefused(host);
+  if (isIP(host) !== 0 && !isAllowed(host, allowPrivate)) throw addressRefused(host);
   return url;
+}
+
+function isAllowed(address: string, allowPrivate: Limits['allowPrivate']): boolean {
+  if (typeof allowPrivate === 'boolean') return allowPrivate || isPublicAddress(address);
+  return allowPrivate.includes(address) || isPublicAddress(address);
 }
 
 function addressRefused(host: string, address?: string): Refusal {
@@ -153,12 +158,11 @@ function open(url: URL, limits: Limits, signal: AbortSignal): Promise<IncomingMe
  * it hands on, so a name that resolves differently a moment later changes nothing.
  */
 function checkedLookup({ allowPrivate, lookup: resolve }: Limits): LookupFunction {
-  if (allowPrivate) return resolve;
   return (hostname, options, callback) => {
     resolve(hostname, options, (error, found, family) => {
       if (!error) {
         const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address);
-        const refused = addresses.find((address) => !isPublicAddress(address));
+        const refused = addresses.find((address) => !isAllowed(address, allowPrivate));
         if (refused !== undefined) return callback(addressRefused(hostname, refused), found, family);
       }
       callback(error, found, family);

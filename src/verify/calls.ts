@@ -28,12 +28,14 @@ export class StepCalls {
 
   /** Ids of calls without a result. */
   unanswered(): string[] {
-    return [...this.#calls].filter(([, call]) => call.answered < Math.max(call.asked, call.logged)).map(([id]) => id);
+    return [...this.#calls]
+      .filter(([, call]) => call.answered < Math.max(call.asked, call.logged))
+      .map(([id]) => id);
   }
 
   #call(id: string) {
-    let call = this.#calls.get(id);
-    if (call === undefined) this.#calls.set(id, (call = { asked: 0, logged: 0, answered: 0 }));
+    const call = this.#calls.get(id) ?? { asked: 0, logged: 0, answered: 0 };
+    this.#calls.set(id, call);
     return call;
   }
 }

@@ -1,7 +1,7 @@
 import type { RefreshDecision } from '../contract.ts';
 import { dueByAge, type LatestReading, REFRESH_OCCASIONS } from '../reading/refresh.ts';
-import { sameNames } from '../reading/zone-policy.ts';
 import { tablePrimary } from '../reading/zone-class.ts';
+import { sameNames } from '../reading/zone-policy.ts';
 import { isObject, isTime } from './envelope.ts';
 import { type Report, shown } from './problem.ts';
 
@@ -9,8 +9,15 @@ import { type Report, shown } from './problem.ts';
 export function isRefreshDecision(value: unknown): value is RefreshDecision {
   if (!isObject(value)) return false;
   const { intervalMs, on, due, at } = value;
-  const occasions = on === undefined || (Array.isArray(on) && on.every((word) => REFRESH_OCCASIONS.includes(word)));
-  return Number.isSafeInteger(intervalMs) && (intervalMs as number) > 0 && occasions && typeof due === 'boolean' && isTime(at);
+  const occasions =
+    on === undefined || (Array.isArray(on) && on.every((word) => REFRESH_OCCASIONS.includes(word)));
+  return (
+    Number.isSafeInteger(intervalMs) &&
+    (intervalMs as number) > 0 &&
+    occasions &&
+    typeof due === 'boolean' &&
+    isTime(at)
+  );
 }
 
 /**
@@ -18,16 +25,32 @@ export function isRefreshDecision(value: unknown): value is RefreshDecision {
  * @param latest - the last reading in the log when it was made
  * @param turnZones - `clientTimeZone` of the turn's prompts, the batch's included
  */
-export function checkRefresh(refresh: RefreshDecision, latest: LatestReading | undefined, turnZones: ReadonlySet<string>, report: Report): void {
+export function checkRefresh(
+  refresh: RefreshDecision,
+  latest: LatestReading | undefined,
+  turnZones: ReadonlySet<string>,
+  report: Report,
+): void {
   const { intervalMs, on = [], due, at } = refresh;
   if (dueByAge(intervalMs, at, latest)) {
-    if (!due) report('refresh', `due: ${latest === undefined ? 'there is no earlier reading' : `${at - latest.time} ms since reading ${latest.seq}`}`, shown(refresh));
+    if (!due)
+      report(
+        'refresh',
+        `due: ${latest === undefined ? 'there is no earlier reading' : `${at - latest.time} ms since reading ${latest.seq}`}`,
+        shown(refresh),
+      );
     return;
   }
   const compacted = on.includes('compaction') && latest!.shadowed;
   const zone = on.includes('zone-change') ? zoneChange(latest!, turnZones) : 'no';
-  if (due && !compacted && zone === 'no') report('refresh', `not due: ${at - latest!.time} ms since reading ${latest!.seq}`, shown(refresh));
-  if (!due && (compacted || zone === 'yes')) report('refresh', `due: ${compacted ? 'the latest reading is shadowed' : 'the zones changed'}`, shown(refresh));
+  if (due && !compacted && zone === 'no')
+    report('refresh', `not due: ${at - latest!.time} ms since reading ${latest!.seq}`, shown(refresh));
+  if (!due && (compacted || zone === 'yes'))
+    report(
+      'refresh',
+      `due: ${compacted ? 'the latest reading is shadowed' : 'the zones changed'}`,
+      shown(refresh),
+    );
 }
 
 /**

@@ -21,15 +21,21 @@ function expectation(type: string, data: unknown): string | undefined {
   if (STEP.has(type)) {
     if (!isObject(data) || !isOrdinal(data.turn) || !isOrdinal(data.step)) return 'a turn and a step from 1';
     if (type === 'tool/call') return typeof data.callId === 'string' ? undefined : 'a callId';
-    if (type === 'assistant/message') return isObject(data.message) && Array.isArray(data.message.content) ? undefined : 'a message with content';
-    if (type === 'tool/result') return answeredCall(data) === undefined ? 'a message that answers a call' : undefined;
+    if (type === 'assistant/message')
+      return isObject(data.message) && Array.isArray(data.message.content)
+        ? undefined
+        : 'a message with content';
+    if (type === 'tool/result')
+      return answeredCall(data) === undefined ? 'a message that answers a call' : undefined;
     return undefined;
   }
   if (type === 'user/message') {
-    const whole = isObject(data) && data.role === 'user' && Array.isArray(data.content) && isObject(data.source);
+    const whole =
+      isObject(data) && data.role === 'user' && Array.isArray(data.content) && isObject(data.source);
     return whole ? undefined : 'role "user", content and a source';
   }
-  if (type === 'prompt/consumed') return isObject(data) && typeof data.promptId === 'string' ? undefined : 'a promptId';
+  if (type === 'prompt/consumed')
+    return isObject(data) && typeof data.promptId === 'string' ? undefined : 'a promptId';
   return undefined;
 }
 

@@ -5,11 +5,17 @@ import type { SurfaceNodes } from './surface-nodes.ts';
 
 /** Checks the header of an exchange (contract §5). */
 export function checkHeader(header: SessionHeader, report: Report): void {
-  if (!isObject(header)) return report('header', 'a session header', shown(header));
+  if (!isObject(header)) {
+    report('header', 'a session header', shown(header));
+    return;
+  }
   if (header.type !== 'session') report('header', 'type "session"', `type ${shown(header.type)}`);
-  if (header.version !== FORMAT_VERSION) report('header', `version ${FORMAT_VERSION}`, `version ${shown(header.version)}`);
-  if (typeof header.id !== 'string' || !SESSION_ID.test(header.id)) report('header', 'an id of 1 to 128 of A-Z a-z 0-9 . _ -', `id ${shown(header.id)}`);
-  if (!isTime(header.createdAt)) report('header', 'createdAt in whole epoch milliseconds', `createdAt ${shown(header.createdAt)}`);
+  if (header.version !== FORMAT_VERSION)
+    report('header', `version ${FORMAT_VERSION}`, `version ${shown(header.version)}`);
+  if (typeof header.id !== 'string' || !SESSION_ID.test(header.id))
+    report('header', 'an id of 1 to 128 of A-Z a-z 0-9 . _ -', `id ${shown(header.id)}`);
+  if (!isTime(header.createdAt))
+    report('header', 'createdAt in whole epoch milliseconds', `createdAt ${shown(header.createdAt)}`);
   if (header.seedLength !== undefined && !isCount(header.seedLength)) {
     report('header', 'seedLength, a count of events', `seedLength ${shown(header.seedLength)}`);
   }
@@ -26,8 +32,10 @@ export function checkEnvelope(event: LogEvent, seq: number, surface: SurfaceNode
     return false;
   }
   if (event.seq !== seq) report('envelope', `seq ${seq}`, `seq ${shown(event.seq)}`);
-  if (typeof event.type !== 'string' || event.type === '') report('envelope', 'a type', `type ${shown(event.type)}`);
-  if (!isTime(event.time)) report('envelope', 'time in whole epoch milliseconds', `time ${shown(event.time)}`);
+  if (typeof event.type !== 'string' || event.type === '')
+    report('envelope', 'a type', `type ${shown(event.type)}`);
+  if (!isTime(event.time))
+    report('envelope', 'time in whole epoch milliseconds', `time ${shown(event.time)}`);
   if (event.data === undefined) report('envelope', 'data', 'none');
   const known = typeof event.type === 'string' && isCount(event.seq) && isTime(event.time);
   return known && checkSurface(event, surface, report) && event.data !== undefined;
@@ -37,8 +45,14 @@ function checkSurface(event: LogEvent, surface: SurfaceNodes, report: Report): b
   const { seq, type, surfaceOp, sourceEventSeqs } = event;
   const onSurface = SURFACE_TYPES.has(type);
   if (sourceEventSeqs !== undefined) {
-    const listed = Array.isArray(sourceEventSeqs) && sourceEventSeqs.every((source) => isCount(source) && source < seq);
-    if (!listed || !onSurface) report('surface', onSurface ? 'sourceEventSeqs of earlier events' : 'no sourceEventSeqs', shown(sourceEventSeqs));
+    const listed =
+      Array.isArray(sourceEventSeqs) && sourceEventSeqs.every((source) => isCount(source) && source < seq);
+    if (!listed || !onSurface)
+      report(
+        'surface',
+        onSurface ? 'sourceEventSeqs of earlier events' : 'no sourceEventSeqs',
+        shown(sourceEventSeqs),
+      );
   }
   if (!onSurface) {
     if (surfaceOp === undefined) return true;
@@ -50,7 +64,11 @@ function checkSurface(event: LogEvent, surface: SurfaceNodes, report: Report): b
     return true;
   }
   const wellFormed =
-    isObject(surfaceOp) && surfaceOp.op === 'replace' && isCount(surfaceOp.start) && isCount(surfaceOp.end) && Object.keys(surfaceOp).length === 3;
+    isObject(surfaceOp) &&
+    surfaceOp.op === 'replace' &&
+    isCount(surfaceOp.start) &&
+    isCount(surfaceOp.end) &&
+    Object.keys(surfaceOp).length === 3;
   if (!wellFormed) {
     report('surface', 'surfaceOp "append" or { op: "replace", start, end }', shown(surfaceOp));
     return false;

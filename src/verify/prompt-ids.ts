@@ -11,16 +11,26 @@ export class PromptIds {
   readonly #places = new Map<string, number>();
 
   check(event: LogEvent, report: Report): void {
-    if (event.type === 'prompt/consumed') return this.#place((event.data as EventData['prompt/consumed']).promptId, event.seq, report);
+    if (event.type === 'prompt/consumed') {
+      this.#place((event.data as EventData['prompt/consumed']).promptId, event.seq, report);
+      return;
+    }
     const { prompt, source } = event.data as UserMessage;
     if (prompt === undefined) return;
-    if (!isObject(prompt) || !isTime(prompt.acceptedAt)) report('prompt', 'prompt.acceptedAt in whole epoch milliseconds', shown(prompt));
-    const { kind, rpcId, clientTimeZone } = source as { kind: string; rpcId?: unknown; clientTimeZone?: unknown };
+    if (!isObject(prompt) || !isTime(prompt.acceptedAt))
+      report('prompt', 'prompt.acceptedAt in whole epoch milliseconds', shown(prompt));
+    const { kind, rpcId, clientTimeZone } = source as {
+      kind: string;
+      rpcId?: unknown;
+      clientTimeZone?: unknown;
+    };
     if (kind !== 'user' || typeof rpcId !== 'string' || !PROMPT_ID.test(rpcId)) {
-      return report('prompt', 'a prompt with a source of kind "user" and its id as rpcId', shown(source));
+      report('prompt', 'a prompt with a source of kind "user" and its id as rpcId', shown(source));
+      return;
     }
     const given: unknown = isObject(prompt) ? prompt.givenTimeZone : undefined;
-    const stored = typeof clientTimeZone === 'string' && typeof given === 'string' && tablePrimary(given) !== undefined;
+    const stored =
+      typeof clientTimeZone === 'string' && typeof given === 'string' && tablePrimary(given) !== undefined;
     if (stored && classKey(given) !== classKey(clientTimeZone)) {
       report('prompt', `the zone that was given, ${given}`, clientTimeZone);
     }

@@ -61,7 +61,8 @@ const FIRST_PROMPT_WAIT = '1 minute';
 /** Workflow `agentTurn`, id `session:<sessionId>`. */
 export async function agentTurn(argument: AgentTurnArgument): Promise<AgentTurnResult> {
   const { workflowId, runId, originalExecutionRunId } = workflowInfo();
-  const { sessionId, prompt, carried } = argument;
+  // Anybody can start a workflow with any argument, or none: it is checked below.
+  const { sessionId, prompt, carried } = Object(argument) as AgentTurnArgument;
   const inbox = new Inbox(carried?.inbox);
   // Set before the first await: a prompt that comes with the start finds its handler.
   setHandler(

@@ -73,8 +73,10 @@ function fullEvent(event: Case['input']['sessionEvents'][number], seq: number): 
 }
 
 class CodedError extends Error {
-  constructor(readonly code: string) {
+  readonly code: string;
+  constructor(code: string) {
     super(code);
+    this.code = code;
   }
 }
 

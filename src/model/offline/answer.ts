@@ -127,13 +127,12 @@ function openTurn(messages: readonly ChatMessage[], latest: ReadReading | null):
 function toolSentence({ name }: ToolRequest, result: string): string {
   const value = parsed(result);
   if (isRecord(value)) {
-    if (isRecord(value['error']))
-      return `The tool ${name} answered an error: ${value['error']['message'] ?? result}`;
+    if (isRecord(value.error)) return `The tool ${name} answered an error: ${value.error.message ?? result}`;
     if (name === 'convert_units' && 'result' in value) {
-      return `${value['value']} ${value['from']} = ${value['result']} ${value['to']}.`;
+      return `${value.value} ${value.from} = ${value.result} ${value.to}.`;
     }
-    if (name === 'http_get' && typeof value['text'] === 'string') {
-      return `${value['url']} answered ${value['status']}: ${quote(value['text'])}`;
+    if (name === 'http_get' && typeof value.text === 'string') {
+      return `${value.url} answered ${value.status}: ${quote(value.text)}`;
     }
   }
   return result ? `The tool ${name} answered: ${quote(result)}` : `The tool ${name} gave no answer.`;

@@ -94,18 +94,18 @@ function whereOf(prompt: string, reading: ReadReading): Where {
 
 function relativeDay(match: RegExpMatchArray, where: Where, reading: ReadReading): string {
   const groups = match.groups!;
-  const days = groups['after']
+  const days = groups.after
     ? 2
-    : groups['before']
+    : groups.before
       ? -2
-      : groups['tomorrow']
+      : groups.tomorrow
         ? 1
-        : groups['yesterday']
+        : groups.yesterday
           ? -1
-          : groups['ahead']
-            ? Number(groups['ahead'])
-            : -Number(groups['back']);
-  const phrase = groups['after'] || groups['before'] ? `the ${match[0]}` : match[0];
+          : groups.ahead
+            ? Number(groups.ahead)
+            : -Number(groups.back);
+  const phrase = groups.after || groups.before ? `the ${match[0]}` : match[0];
   if (where.kind === 'ask') return `Which day ${phrase} is depends on the zone, and ${where.why}`;
   if (where.kind === 'unknown-name') return unknownZone(where.name);
   const { clock, zone } = clockOf(where, reading);

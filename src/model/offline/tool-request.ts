@@ -18,7 +18,7 @@ const CALL = /^\s*(?:call|use)\s+(?:the\s+)?(?:tool\s+)?(?<name>[A-Za-z0-9_-]+)\
 /** A prompt that is nothing but `call <tool> {"its": "arguments"}`; what stands in braces goes out as it is. */
 export function explicitCall(prompt: string): ToolRequest | null {
   const groups = CALL.exec(prompt)?.groups;
-  return groups ? { name: groups['name']!, arguments: groups['args'] ?? '{}' } : null;
+  return groups ? { name: groups.name!, arguments: groups.args ?? '{}' } : null;
 }
 
 /**
@@ -35,11 +35,15 @@ export function spokenCalls(text: string): ToolRequest[] {
     found.push({ at: match.index, request: { name: 'convert_units', arguments: JSON.stringify(args) } });
   }
   for (const match of text.matchAll(FETCH)) {
-    // A URL at the end of a sentence or in quotes takes their punctuation along.
-    const url = match[1]!.replace(/[.,;:!?)\]}>"'`’”]+$/u, '');
+    const url = withoutPunctuation(match[1]!);
     found.push({ at: match.index, request: { name: 'http_get', arguments: JSON.stringify({ url }) } });
   }
   return found.sort((a, b) => a.at - b.at).map(({ request }) => request);
+}
+
+/** A URL at the end of a sentence or in quotes takes their marks along; a bracket that it opens is its own. */
+function withoutPunctuation(url: string): string {
+  return url.replace(url.includes('(') ? /[.,;:!?\]}>"'`’”]+$/u : /[.,;:!?)\]}>"'`’”]+$/u, '');
 }
 
 /** `1,000.5` and `2,5` are both numbers that people write; null where the text is neither. */

@@ -22,7 +22,7 @@ export const chatRequest = z.looseObject({
   tools: z
     .array(z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }).optional() }))
     .nullish(),
-  tool_choice: z.unknown(),
+  tool_choice: z.unknown().optional(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().positive().nullish(),

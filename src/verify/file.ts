@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import type { LogEvent, SessionHeader } from '../contract.ts';
+import { isObject } from './envelope.ts';
+
+/** A file that is no exchange of a session: its message names the line and what was expected there (contract §5). */
+export class ExchangeError extends Error {
+  readonly code = 'exchange-invalid';
+  /** Counted from 1. */
+  readonly line: number;
+
+  constructor(line: number, message: string, options?: ErrorOptions) {
+    super(`line ${line}: ${message}`, options);
+    this.name = 'ExchangeError';
+    this.line = line;
+  }
+}
+
+/** The header of an exchange, and its events as they are read. What they say is checked elsewhere. */
+export interface Exchange {
+  header: SessionHeader;
+  events: AsyncIterable<LogEvent>;
+}
+
+/**
+ * Reads an exchange: JSON Lines, the header first, then one event a line. It holds one line at a time.
+ * @throws ExchangeError for a line that is no JSON object, or a first line that is no header; of later lines, while `events` is read
+ * @throws the error of the system (`ENOENT`, `EISDIR`…) where the file cannot be read
+ */
+export function readExchangeFile(path: string): Promise<Exchange> {
+  return readExchange(createReadStream(path));
+}
+
+/** As {@link readExchangeFile}, of any stream of bytes. */
+export async function readExchange(bytes: AsyncIterable<Uint8Array>): Promise<Exchange> {
+  const objects = jsonLines(bytes);
+  const first = await objects.next();
+  if (first.done) throw new ExchangeError(1, 'expected the header of a session, found the end of the file');
+  if (first.value.type !== 'session') {
+    await objects.return(undefined);
+    throw new ExchangeError(
+      1,
+      `expected the header, {"type":"session",…}, found an object of type ${JSON.stringify(first.value.type)}`,
+    );
+  }
+  return {
+    header: first.value as unknown as SessionHeader,
+    events: objects as unknown as AsyncIterable<LogEvent>,
+  };
+}
+
+async function* jsonLines(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Record<string, unknown>, void, void> {
+  let line = 0;
+  for await (const text of textLines(bytes)) {
+    line += 1;
+    if (text === undefined) throw new ExchangeError(line, 'expected UTF-8 text');
+    yield jsonObject(text, line);
+  }
+}
+
+function jsonObject(text: string, line: number): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const found = text.trim() === '' ? 'an empty line' : (cause as Error).message;
+    throw new ExchangeError(line, `expected a JSON object, found ${found}`, { cause });
+  }
+  if (!isObject(value))
+    throw new ExchangeError(
+      line,
+      `expected a JSON object, found ${value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`}`,
+    );
+  return value;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Lines end with `\n` alone: a JSON string may hold U+2028, which line readers of the platform split at.
+ * A line that is not UTF-8 is undefined. The last line may lack its end.
+ */
+async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string | undefined, void, void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let parts: Uint8Array[] = [];
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      parts.push(chunk.subarray(start, end));
+      yield decode(decoder, parts);
+      parts = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield decode(decoder, parts);
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, parts: Uint8Array[]): string | undefined {
+  try {
+    return decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+  } catch {
+    return undefined;
+  }
+}
