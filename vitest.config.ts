@@ -9,5 +9,7 @@ export default defineConfig({
     globalSetup: 'test/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Crash tests wait for time-outs of the server most of the time.
+    maxConcurrency: 12,
   },
 });

@@ -1,0 +1,131 @@
+/**
+ * The process ends at a given commit: before it or after it, with the server or without, for every writer of the log;
+ * before the restart comes a prompt, or a cancel. Whatever stood then, each accepted prompt is in the log once, each
+ * turn closes, each session verifies.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { ScriptedAnswer, WireRequest } from '../agent/scripted-model.ts';
+import { naivePrompts } from './naive/activities.ts';
+import { Site } from './site.ts';
+
+const SESSION = 'forced';
+/** Longer than the minute after which a run asks the log for its open turn. */
+const SETTLE_MS = 100_000;
+
+/** First a call of each tool, then an answer; a prompt that says `hang` is not answered while the first worker lives. */
+function script(hangs: { now: boolean }) {
+  return async ({ messages }: WireRequest): Promise<ScriptedAnswer> => {
+    const last = messages.findLastIndex(({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'));
+    if (messages[last]!.content!.includes('hang') && hangs.now) return 'hang';
+    if (messages.slice(last).some(({ role }) => role === 'tool') || !messages[last]!.content!.includes('tools')) return { text: 'answer' };
+    return {
+      calls: [
+        { name: 'take_effect', arguments: '{}' },
+        { name: 'convert_units', arguments: '{"value":1,"from":"km","to":"mile"}' },
+      ],
+    };
+  };
+}
+
+/** The commits of a turn with one tool step, and of one that is cancelled, and of one that follows a terminated run. */
+const POINTS: { writer: string; nth: number; provoke: 'tools' | 'cancel' | 'terminate' }[] = [
+  { writer: 'preStep', nth: 1, provoke: 'tools' },
+  { writer: 'header', nth: 1, provoke: 'tools' },
+  { writer: 'callModel', nth: 1, provoke: 'tools' },
+  { writer: 'toolCall', nth: 1, provoke: 'tools' },
+  { writer: 'runTool', nth: 1, provoke: 'tools' },
+  { writer: 'preStep', nth: 2, provoke: 'tools' },
+  { writer: 'callModel', nth: 2, provoke: 'tools' },
+  { writer: 'preStep', nth: 3, provoke: 'tools' },
+  { writer: 'closeTurn', nth: 1, provoke: 'cancel' },
+  { writer: 'repair', nth: 1, provoke: 'terminate' },
+];
+
+const CASES = POINTS.flatMap((point) =>
+  (['before', 'after'] as const).flatMap((phase) =>
+    [false, true].flatMap((withServer) => (['prompt', 'cancel'] as const).map((meanwhile) => ({ ...point, phase, withServer, meanwhile }))),
+  ),
+);
+
+describe.concurrent('a crash at a commit', () => {
+  it.for(CASES)('$phase $writer $nth ($provoke), server killed: $withServer, then a $meanwhile', { timeout: 240_000 }, async (point) => {
+    const hangs = { now: true };
+    const site = await Site.open(inject('workflowBundle'), script(hangs));
+    try {
+      const acknowledged = new Map<string, string>();
+      const send = (text: string, promptId: string) =>
+        site.send(SESSION, text, promptId).then(
+          () => void acknowledged.set(promptId, SESSION),
+          // A caller that gives up: its prompt may be in the log or not.
+          () => undefined,
+        );
+      const { writer, phase, nth, provoke, withServer, meanwhile } = point;
+      const first = site.startWorker({ writer, phase, nth, ...(withServer ? { serverPid: site.server.pid } : {}) });
+      await first.ready;
+      const sent = [send(provoke === 'tools' ? 'use the tools' : 'hang', 'p1')];
+      const run = site.client.workflow.getHandle(`session:${SESSION}`);
+      if (provoke !== 'tools') {
+        await sent[0];
+        while (site.model.requests.length === 0) await sleep(20);
+        if (provoke === 'cancel') await run.cancel();
+        else {
+          await run.terminate('crash test');
+          sent.push(send('after the termination', 'p2'));
+        }
+      }
+      expect(await first.ended).toBe('SIGKILL');
+      if (withServer) await site.restartServer();
+      hangs.now = false;
+      if (meanwhile === 'prompt') sent.push(send('meanwhile', 'p3'));
+      else await run.cancel().catch(() => undefined);
+      await sleep(300);
+      site.startWorker();
+      await Promise.all(sent);
+      await site.settled(acknowledged, SETTLE_MS);
+      const { findings } = await site.audit(acknowledged);
+      expect(findings).toEqual([]);
+      if (!withServer) expect(acknowledged.has('p1')).toBe(true);
+      if (meanwhile === 'prompt') expect(acknowledged.has('p3')).toBe(true);
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('the test of the test', () => {
+  let folder: string;
+  let bundle: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'time-context-naive-'));
+    const workflowsPath = fileURLToPath(new URL('./naive/workflow.ts', import.meta.url));
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+    bundle = join(folder, 'naive.js');
+    await writeFile(bundle, code);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('shows the naive variant, where the workflow says what a step contains, to lose an accepted prompt', async () => {
+    const site = await Site.open(bundle, () => ({ text: 'unused' }), true);
+    try {
+      const first = site.startWorker({ writer: 'preStep', phase: 'after', nth: 2 });
+      await first.ready;
+      const p1 = site.send(SESSION, 'first', 'p1');
+      expect(await first.ended).toBe('SIGKILL');
+      const p2 = site.send(SESSION, 'second', 'p2');
+      await sleep(300);
+      site.startWorker();
+      expect(await p1).toMatchObject({ promptId: 'p1' });
+      expect(await p2).toMatchObject({ promptId: 'p2' });
+      await site.client.workflow.getHandle(`session:${SESSION}`).result();
+      expect(naivePrompts(site.naivePath)).toEqual(['p1']);
+    } finally {
+      await site.close();
+    }
+  });
+});
