@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../src/contract.ts';
 import { isBaselineMessage, isReading, promptZone } from '../../src/reading/classify.ts';
+import type { EventPoint } from '../../src/reading/elapsed.ts';
 import { verifyEvents } from '../../src/verify/verify.ts';
 import { HEADER, LogBuilder, plainMessage, promptMessage, settingsOf } from './log-builder.ts';
 
@@ -89,13 +90,13 @@ describe('ReadingFold', () => {
         const { events, turn } = log;
         const start = events.findLastIndex(({ type }) => type === 'turn/start');
         const surface = new Set(surfaceOf(events));
-        const point = (event: LogEvent | undefined) => event && { seq: event.seq, time: event.time };
+        const point = (event: EventPoint | undefined) => event && { seq: event.seq, time: event.time };
         const latest = events.findLast(isReading);
         const facts = log.fold.facts(turn);
         expect(facts.baseline).toEqual(point(events.findLast(isBaselineMessage)));
         expect(
           facts.latestReading && {
-            ...point(facts.latestReading as LogEvent),
+            ...point(facts.latestReading),
             shadowed: facts.latestReading.shadowed,
           },
         ).toEqual(latest && { ...point(latest), shadowed: !surface.has(latest.seq) });
