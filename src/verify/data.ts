@@ -42,6 +42,12 @@ function expectation(type: string, data: unknown): string | undefined {
 /** The id of the call that a tool result answers. */
 export function answeredCall(data: unknown): string | undefined {
   const message = isObject(data) ? data.message : undefined;
-  const block: unknown = isObject(message) && Array.isArray(message.content) ? message.content[0] : undefined;
-  return isObject(block) && typeof block.toolCallId === 'string' ? block.toolCallId : undefined;
+  if (!isObject(message)) return undefined;
+  const block: unknown = Array.isArray(message.content) ? message.content[0] : undefined;
+  const id = isObject(block)
+    ? block.toolCallId
+    : isObject(message.source)
+      ? message.source.callId
+      : undefined;
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,6 +1,9 @@
 import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createZstdDecompress } from 'node:zlib';
 import type { LogEvent, SessionHeader } from '../contract.ts';
 import { isObject } from './envelope.ts';
+import { isPackedChunks, unpackChunks } from './packed-chunks.ts';
 
 /** A file that is no exchange of a session: its message names the line and what was expected there (contract §5). */
 export class ExchangeError extends Error {
@@ -23,6 +26,7 @@ export interface Exchange {
 
 /**
  * Reads an exchange: JSON Lines, the header first, then one event a line. It holds one line at a time.
+ * Files of DeepSeek Harness are read as it stores them: compressed, and with runs of chunks packed into one line.
  * @throws ExchangeError for a line that is no JSON object, or a first line that is no header; of later lines, while `events` is read
  * @throws the error of the system (`ENOENT`, `EISDIR`…) where the file cannot be read
  */
@@ -32,20 +36,57 @@ export function readExchangeFile(path: string): Promise<Exchange> {
 
 /** As {@link readExchangeFile}, of any stream of bytes. */
 export async function readExchange(bytes: AsyncIterable<Uint8Array>): Promise<Exchange> {
-  const objects = jsonLines(bytes);
-  const first = await objects.next();
+  const lines = jsonLines(uncompressed(bytes));
+  const first = await lines.next();
   if (first.done) throw new ExchangeError(1, 'expected the header of a session, found the end of the file');
-  if (first.value.type !== 'session') {
-    await objects.return(undefined);
-    throw new ExchangeError(
-      1,
-      `expected the header, {"type":"session",…}, found an object of type ${JSON.stringify(first.value.type)}`,
-    );
+  const { type } = first.value;
+  if (type !== 'session') {
+    await lines.return(undefined);
+    const found =
+      type === undefined ? 'an object without a type' : `an object of type ${JSON.stringify(type)}`;
+    throw new ExchangeError(1, `expected the header, {"type":"session",…}, found ${found}`);
   }
-  return {
-    header: first.value as unknown as SessionHeader,
-    events: objects as unknown as AsyncIterable<LogEvent>,
-  };
+  return { header: first.value as unknown as SessionHeader, events: eventsOf(lines) };
+}
+
+async function* eventsOf(
+  lines: AsyncIterable<Record<string, unknown>>,
+): AsyncGenerator<LogEvent, void, void> {
+  let line = 1;
+  for await (const value of lines) {
+    line += 1;
+    if (!isPackedChunks(value)) {
+      yield value as unknown as LogEvent;
+      continue;
+    }
+    const events = unpackChunks(value);
+    if (events === undefined)
+      throw new ExchangeError(line, `expected a run of chunks, found a malformed ${value.type}`);
+    yield* events;
+  }
+}
+
+const ZSTD_MAGIC = 0xfd2fb528;
+
+/** The bytes themselves, or what they hold where they are compressed with Zstandard. */
+async function* uncompressed(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  try {
+    while (head.length < 4) {
+      const next = await iterator.next();
+      if (next.done) break;
+      head = Buffer.concat([head, next.value]);
+    }
+    const rest = (async function* () {
+      if (head.length > 0) yield head;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    })();
+    if (head.length < 4 || head.readUInt32LE(0) !== ZSTD_MAGIC) yield* rest;
+    else yield* Readable.from(rest, { objectMode: false }).compose(createZstdDecompress());
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 async function* jsonLines(

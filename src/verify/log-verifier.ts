@@ -365,6 +365,6 @@ export class LogVerifier {
 const PECULIARITIES: Record<Peculiarity, string> = {
   'foreign-wording': 'in the words of DeepSeek Harness',
   'without-data': 'without their facts as data',
-  'unknown-zone': 'that leave out a zone which the writing runtime did not know',
+  'unknown-zone': 'with a zone that the writing runtime did not know',
   'foreign-baseline': 'counted from a message that is no baseline here, as DeepSeek Harness does',
 };

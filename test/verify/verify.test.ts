@@ -800,7 +800,7 @@ describe('each change of a good log is found, and the event is named', () => {
     for (const header of [
       { ...HEADER, version: 4 },
       { ...HEADER, type: 'log' },
-      { ...HEADER, id: 'a b' },
+      { ...HEADER, id: '' },
       { ...HEADER, createdAt: 'today' },
       null,
     ]) {
@@ -862,7 +862,7 @@ describe('zones that a runtime does not know', () => {
     });
     const { problems, notes } = await verifyEvents(HEADER, log.events);
     expect(problems).toEqual([]);
-    expect(notes).toEqual(['1 reading that leave out a zone which the writing runtime did not know']);
+    expect(notes).toEqual(['1 reading with a zone that the writing runtime did not know']);
   });
 
   test('a name that the table holds is not left out without saying so', async () => {
