@@ -1,6 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { createZstdDecompress } from 'node:zlib';
 import type { LogEvent, SessionHeader } from '../contract.ts';
 import { isObject } from './envelope.ts';
 import { isPackedChunks, unpackChunks } from './packed-chunks.ts';
@@ -26,7 +24,7 @@ export interface Exchange {
 
 /**
  * Reads an exchange: JSON Lines, the header first, then one event a line. It holds one line at a time.
- * Files of DeepSeek Harness are read as it stores them: compressed, and with runs of chunks packed into one line.
+ * Files of DeepSeek Harness are read with their runs of chunks packed into one line, as it stores them.
  * @throws ExchangeError for a line that is no JSON object, or a first line that is no header; of later lines, while `events` is read
  * @throws the error of the system (`ENOENT`, `EISDIR`…) where the file cannot be read
  */
@@ -36,7 +34,7 @@ export function readExchangeFile(path: string): Promise<Exchange> {
 
 /** As {@link readExchangeFile}, of any stream of bytes. */
 export async function readExchange(bytes: AsyncIterable<Uint8Array>): Promise<Exchange> {
-  const lines = jsonLines(uncompressed(bytes));
+  const lines = jsonLines(bytes);
   const first = await lines.next();
   if (first.done) throw new ExchangeError(1, 'expected the header of a session, found the end of the file');
   const { type } = first.value;
@@ -66,36 +64,14 @@ async function* eventsOf(
   }
 }
 
-const ZSTD_MAGIC = 0xfd2fb528;
-
-/** The bytes themselves, or what they hold where they are compressed with Zstandard. */
-async function* uncompressed(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  try {
-    while (head.length < 4) {
-      const next = await iterator.next();
-      if (next.done) break;
-      head = Buffer.concat([head, next.value]);
-    }
-    const rest = (async function* () {
-      if (head.length > 0) yield head;
-      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
-    })();
-    if (head.length < 4 || head.readUInt32LE(0) !== ZSTD_MAGIC) yield* rest;
-    else yield* Readable.from(rest, { objectMode: false }).compose(createZstdDecompress());
-  } finally {
-    await iterator.return?.();
-  }
-}
-
 async function* jsonLines(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Record<string, unknown>, void, void> {
   let line = 0;
   for await (const text of textLines(bytes)) {
     line += 1;
-    if (text === undefined) throw new ExchangeError(line, 'expected UTF-8 text');
+    if (text === undefined)
+      throw new ExchangeError(line, 'expected UTF-8 text; decompress a .zstd file first: zstd -d');
     yield jsonObject(text, line);
   }
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../src/contract.ts';
 import { ExchangeError, readExchange, readExchangeFile } from '../../src/verify/file.ts';
@@ -65,5 +66,75 @@ describe('an exchange file', () => {
 
   test('that is not there is the system’s error', async () => {
     await expect(readExchangeFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('a file of DeepSeek Harness', () => {
+  const chunk = (seq: number, time: number, delta: object) => ({
+    type: 'assistant/chunk',
+    seq,
+    time,
+    data: { turn: 1, step: 1, chunk: delta },
+  });
+  const rows = [
+    { type: 'turn/start', seq: 0, time: 5, data: { turn: 1 } },
+    {
+      type: 'text-chunks',
+      seq0: 1,
+      time0: 6,
+      data: { turn: 1, step: 1, index: 0, dt: [2, -1], texts: ['a', '', 'b'] },
+    },
+    {
+      type: 'tool-call-chunks',
+      seq0: 4,
+      time0: 9,
+      data: { turn: 1, step: 1, index: 1, id: 'c', name: 'n', dt: [], args: ['{}'] },
+    },
+    {
+      type: 'reasoning-chunks',
+      seq0: 5,
+      time0: 9,
+      data: { turn: 1, step: 1, index: 2, dt: [], texts: ['r'] },
+    },
+  ];
+  const unpacked = [
+    { type: 'turn/start', seq: 0, time: 5, data: { turn: 1 } },
+    chunk(1, 6, { type: 'text-delta', index: 0, text: 'a' }),
+    chunk(2, 8, { type: 'text-delta', index: 0, text: '' }),
+    chunk(3, 7, { type: 'text-delta', index: 0, text: 'b' }),
+    chunk(4, 9, { type: 'tool-call-delta', index: 1, id: 'c', name: 'n', argumentsDelta: '{}' }),
+    chunk(5, 9, { type: 'reasoning-delta', index: 2, text: 'r' }),
+  ];
+
+  test('has runs of chunks packed into one line', async () => {
+    const bytes = Buffer.from(lines([HEADER, ...rows]));
+    expect((await all(chunks(bytes, 64))).events).toEqual(unpacked);
+  });
+
+  test.each([1, 5, 100_000])(
+    'is compressed, in one frame or several, in chunks of %i bytes',
+    async (size) => {
+      const parts = [lines([HEADER]), lines(rows.slice(0, 2)), lines(rows.slice(2))];
+      const bytes = Buffer.concat(parts.map((part) => zstdCompressSync(Buffer.from(part))));
+      expect(await all(chunks(bytes, size))).toEqual({ header: HEADER, events: unpacked });
+    },
+  );
+
+  test('that is cut off in a frame is an error', async () => {
+    const bytes = zstdCompressSync(Buffer.from(lines([HEADER, ...rows])));
+    await expect(all(chunks(bytes.subarray(0, -8), 64))).rejects.toThrow();
+  });
+
+  test.each([
+    { seq0: -1 },
+    { time0: 'now' },
+    { data: null },
+    { data: { ...rows[1]!.data, dt: [1] } },
+    { data: { ...rows[1]!.data, dt: [1, 'x'] } },
+    { data: { ...rows[1]!.data, texts: ['a', 'b', 7] } },
+    { data: { ...rows[1]!.data, texts: [] } },
+  ])('with a malformed run is refused at its line: %j', async (change) => {
+    const attempt = all(chunks(Buffer.from(lines([HEADER, rows[0], { ...rows[1], ...change }])), 64));
+    await expect(attempt).rejects.toThrow('line 3: expected a run of chunks, found a malformed text-chunks');
   });
 });
