@@ -105,7 +105,13 @@ export interface PreStepArgument extends StepRef {
 export type PreStepAnswer =
   | { status: 'entered'; turn: number; step: number; logged: string[] }
   | { status: 'tools'; turn: number; step: number; calls: number[]; logged: string[] }
-  | { status: 'ended'; turn?: number; reason: TurnEndReason['kind'] | 'none'; code?: string; logged: string[] }
+  | {
+      status: 'ended';
+      turn?: number;
+      reason: TurnEndReason['kind'] | 'none';
+      code?: string;
+      logged: string[];
+    }
   | { status: 'superseded' };
 
 export type CallModelAnswer =
@@ -314,7 +320,9 @@ export interface EventData {
 export type KnownEvent = { [T in keyof EventData]: LogEvent<T, EventData[T]> }[keyof EventData];
 
 /** An event before the log gives it its `seq`. */
-export type NewEvent = { [T in keyof EventData]: { type: T; data: EventData[T]; surfaceOp?: SurfaceOp; sourceEventSeqs?: number[] } }[keyof EventData];
+export type NewEvent = {
+  [T in keyof EventData]: { type: T; data: EventData[T]; surfaceOp?: SurfaceOp; sourceEventSeqs?: number[] };
+}[keyof EventData];
 
 /** First line of an exchange file. */
 export interface SessionHeader {

@@ -1,8 +1,8 @@
 /** The worker half: one plugin that gives a worker the activities of this package and the log behind them. */
 import { SimplePlugin } from '@temporalio/plugin';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
-import { createActivities } from './activities/index.ts';
 import type { ActivityContext } from './activities/context.ts';
+import { createActivities } from './activities/index.ts';
 import type { ModelSettings } from './model/settings.ts';
 import { type OptionNames, type ReadingOptions, readingSettings } from './reading/settings.ts';
 import { openDatabase } from './session/database.ts';
@@ -83,7 +83,9 @@ export class TimeContextPlugin extends SimplePlugin {
     const added = createActivities({ ...this.#context, log: this.#log });
     const clash = Object.keys(added).filter((name) => Object.hasOwn(present, name));
     if (clash.length > 0) {
-      throw new Error(`the worker has activities named ${clash.join(', ')} already; temporal-time-context needs these names: rename yours`);
+      throw new Error(
+        `the worker has activities named ${clash.join(', ')} already; temporal-time-context needs these names: rename yours`,
+      );
     }
     for (const activity of Object.values(added)) Object.assign(activity, { [ADDED]: true });
     return {

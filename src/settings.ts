@@ -59,12 +59,20 @@ export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
 function modelFrom({ MODEL_BASE_URL, MODEL_API_KEY, MODEL }: NodeJS.ProcessEnv): ModelSettings | undefined {
   if (!MODEL_BASE_URL) {
     const stray = [MODEL_API_KEY && 'MODEL_API_KEY', MODEL && 'MODEL'].filter(Boolean).join(' and ');
-    if (stray) throw new SettingError(`${stray} is set but MODEL_BASE_URL is not; set it to an OpenAI-compatible endpoint, such as https://host/v1`);
+    if (stray)
+      throw new SettingError(
+        `${stray} is set but MODEL_BASE_URL is not; set it to an OpenAI-compatible endpoint, such as https://host/v1`,
+      );
     return undefined;
   }
   if (!z.url({ protocol: /^https?$/ }).safeParse(MODEL_BASE_URL).success) {
-    throw new SettingError(`MODEL_BASE_URL is ${JSON.stringify(MODEL_BASE_URL)}; allowed: an http or https URL, such as https://host/v1`);
+    throw new SettingError(
+      `MODEL_BASE_URL is ${JSON.stringify(MODEL_BASE_URL)}; allowed: an http or https URL, such as https://host/v1`,
+    );
   }
-  if (!MODEL) throw new SettingError('MODEL_BASE_URL is set but MODEL is not; set it to the id of a model of that endpoint');
+  if (!MODEL)
+    throw new SettingError(
+      'MODEL_BASE_URL is set but MODEL is not; set it to the id of a model of that endpoint',
+    );
   return { baseURL: MODEL_BASE_URL, model: MODEL, ...(MODEL_API_KEY ? { apiKey: MODEL_API_KEY } : {}) };
 }

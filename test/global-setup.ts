@@ -16,7 +16,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'time-context-test-'));
   const server = await startServer(folder);
-  const { code } = await bundleWorkflowCode({ workflowsPath: WORKFLOWS_PATH, logger: new DefaultLogger('ERROR') });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: WORKFLOWS_PATH,
+    logger: new DefaultLogger('ERROR'),
+  });
   const workflowBundle = join(folder, 'workflows.js');
   await writeFile(workflowBundle, code);
   project.provide('temporalAddress', server.address);

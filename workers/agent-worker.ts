@@ -42,7 +42,11 @@ function pinoLevel(level: LogLevel) {
  * The worker of the agent: configured by settings, with the demo tools, and with the offline model where no endpoint is
  * set. Bad settings throw before anything is connected.
  */
-export async function createAgentWorker(settings: Settings, logger: Logger, defaultAddress?: string): Promise<AgentWorker> {
+export async function createAgentWorker(
+  settings: Settings,
+  logger: Logger,
+  defaultAddress?: string,
+): Promise<AgentWorker> {
   const offline = settings.model ? undefined : await startOfflineModel();
   const closing: (() => Promise<void>)[] = offline ? [() => offline.close()] : [];
   const close = async () => {

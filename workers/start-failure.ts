@@ -10,7 +10,10 @@ export function startFailure(error: unknown): { message: string; exitCode: numbe
     return { message: `error: ${message}`, exitCode: BAD_SETTING };
   }
   if (error instanceof TransportError) {
-    return { message: `error: no Temporal server answers; start one (npm start), or set TEMPORAL_ADDRESS. ${message}`, exitCode: FAILED };
+    return {
+      message: `error: no Temporal server answers; start one (npm start), or set TEMPORAL_ADDRESS. ${message}`,
+      exitCode: FAILED,
+    };
   }
   if (code) return { message: `error: ${message}`, exitCode: FAILED };
   return { message: `error: ${(error as Error).stack ?? String(error)}`, exitCode: FAILED };

@@ -7,7 +7,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
-import type { AssistantMessage, CallModelAnswer, EventData, LogEvent, RequestHeader, StepRef } from '../contract.ts';
+import type {
+  AssistantMessage,
+  CallModelAnswer,
+  EventData,
+  LogEvent,
+  RequestHeader,
+  StepRef,
+} from '../contract.ts';
 import { callModel as call, type ModelAnswer } from '../model/call.ts';
 import { ModelError } from '../model/model-error.ts';
 import { DEFAULT_SYSTEM, MODEL_DEFAULTS, type ModelSettings } from '../model/settings.ts';
@@ -26,7 +33,10 @@ export function callModel(context: ActivityContext) {
   return (ref: StepRef): Promise<CallModelAnswer> =>
     asActivityFailure(async () => {
       if (!model || !ownHeader) {
-        throw ApplicationFailure.nonRetryable('this worker has no model; give TimeContextPlugin the option model', 'no-model');
+        throw ApplicationFailure.nonRetryable(
+          'this worker has no model; give TimeContextPlugin the option model',
+          'no-model',
+        );
       }
       const prepared = await prepare(context, ref, ownHeader);
       if ('status' in prepared) return prepared;
@@ -56,7 +66,10 @@ function requestHeader(model: ModelSettings, tools: readonly AgentTool[]): Reque
   };
 }
 
-async function fence(tx: LogTransaction, { sessionId, turnKey, step }: StepRef): Promise<CallModelAnswer | 'open'> {
+async function fence(
+  tx: LogTransaction,
+  { sessionId, turnKey, step }: StepRef,
+): Promise<CallModelAnswer | 'open'> {
   const standing = await tx.slot(sessionId, turnKey, step, 'message');
   if (standing) return answerOf(standing);
   const state = await tx.session(sessionId);
@@ -64,7 +77,11 @@ async function fence(tx: LogTransaction, { sessionId, turnKey, step }: StepRef):
   return open ? 'open' : { status: 'superseded' };
 }
 
-async function prepare(context: ActivityContext, ref: StepRef, own: RequestHeader): Promise<CallModelAnswer | ModelRequest> {
+async function prepare(
+  context: ActivityContext,
+  ref: StepRef,
+  own: RequestHeader,
+): Promise<CallModelAnswer | ModelRequest> {
   const { sessionId } = ref;
   const look = async (tx: LogTransaction) => {
     const state = await fence(tx, ref);
@@ -82,7 +99,11 @@ async function prepare(context: ActivityContext, ref: StepRef, own: RequestHeade
   const logged = await context.log.write('header', async (tx) => {
     const again = await look(tx);
     if (!('inForce' in again)) return again;
-    const reason = !again.inForce ? 'initial' : (await tx.seedEndsAfter(sessionId, again.inForce.seq)) ? 'resume' : 'change';
+    const reason = !again.inForce
+      ? 'initial'
+      : (await tx.seedEndsAfter(sessionId, again.inForce.seq))
+        ? 'resume'
+        : 'change';
     const state = (await tx.session(sessionId))!;
     await tx.append(sessionId, state, [{ event: { type: 'request/header', data: { header: own, reason } } }]);
     return undefined;
@@ -90,7 +111,12 @@ async function prepare(context: ActivityContext, ref: StepRef, own: RequestHeade
   return logged ?? prepare(context, ref, own);
 }
 
-async function append(tx: LogTransaction, ref: StepRef, { config }: RequestHeader, answer: ModelAnswer): Promise<CallModelAnswer> {
+async function append(
+  tx: LogTransaction,
+  ref: StepRef,
+  { config }: RequestHeader,
+  answer: ModelAnswer,
+): Promise<CallModelAnswer> {
   const state = await fence(tx, ref);
   if (state !== 'open') return state;
   const session = (await tx.session(ref.sessionId))!;
@@ -107,7 +133,9 @@ async function append(tx: LogTransaction, ref: StepRef, { config }: RequestHeade
     ...(answer.usage ? { usage: answer.usage } : {}),
     ...(answer.finish === 'max-tokens' ? { finish: 'max-tokens' } : {}),
   };
-  await tx.append(ref.sessionId, session, [{ event: { type: 'assistant/message', data, surfaceOp: 'append' } }]);
+  await tx.append(ref.sessionId, session, [
+    { event: { type: 'assistant/message', data, surfaceOp: 'append' } },
+  ]);
   return { status: 'message', calls: toolCalls(message).length, finish: answer.finish };
 }
 
@@ -117,13 +145,18 @@ function answerOf(event: LogEvent): CallModelAnswer {
   return { status: 'message', calls, finish: finish ?? (calls > 0 ? 'tool-calls' : 'stop') };
 }
 
-function modelFailure(error: ModelError, settings: ModelSettings, failingSince: number | undefined): ApplicationFailure {
+function modelFailure(
+  error: ModelError,
+  settings: ModelSettings,
+  failingSince: number | undefined,
+): ApplicationFailure {
   const now = Date.now();
   const since = failingSince ?? activityInfo().currentAttemptScheduledTimestampMs;
   heartbeat(since);
   const retryForMs = settings.retryForMs ?? MODEL_DEFAULTS.retryForMs;
   Context.current().log.warn('model call failed', { code: error.code, error: error.message });
-  if (!error.heals) return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: true });
+  if (!error.heals)
+    return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: true });
   if (now - since >= retryForMs) {
     const message = `${error.message} (tried for ${Math.round((now - since) / 1000)} s)`;
     return ApplicationFailure.create({ type: 'model-unavailable', message, nonRetryable: true });

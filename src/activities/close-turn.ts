@@ -28,5 +28,10 @@ export function closeTurn({ log }: ActivityContext) {
 }
 
 function endOf(turn: number, reason: TurnEndReason): CloseTurnAnswer {
-  return { status: 'ended', turn, reason: reason.kind, ...(reason.kind === 'error' ? { code: reason.code } : {}) };
+  return {
+    status: 'ended',
+    turn,
+    reason: reason.kind,
+    ...(reason.kind === 'error' ? { code: reason.code } : {}),
+  };
 }

@@ -26,7 +26,9 @@ export function attemptDeadline(): number {
 
 /** Asks the server which run of the session is current. It is asked only when another key's turn stands open. */
 export async function isCurrentRun(sessionId: string, runId: string): Promise<boolean> {
-  const current = await Context.current().client.workflow.getHandle(`${WORKFLOW_ID_PREFIX}${sessionId}`).describe();
+  const current = await Context.current()
+    .client.workflow.getHandle(`${WORKFLOW_ID_PREFIX}${sessionId}`)
+    .describe();
   return current.runId === runId && current.status.name === 'RUNNING';
 }
 
@@ -38,7 +40,12 @@ export async function asActivityFailure<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof LogError) {
-      throw ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: NEVER_HEALS.has(error.code), cause: error });
+      throw ApplicationFailure.create({
+        message: error.message,
+        type: error.code,
+        nonRetryable: NEVER_HEALS.has(error.code),
+        cause: error,
+      });
     }
     throw error;
   }

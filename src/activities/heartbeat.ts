@@ -7,7 +7,10 @@ const EVERY_MS = 200;
  * @param details - carried by each heartbeat to later attempts
  * @param work - gets the signal of the activity's cancellation, a worker's shutdown included
  */
-export async function withHeartbeat<T>(details: unknown, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(
+  details: unknown,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const timer = setInterval(() => heartbeat(details), EVERY_MS);
   try {
     return await work(Context.current().cancellationSignal);

@@ -9,7 +9,9 @@ export function countReading(prepared: { due: true; reading: ReadingData } | { d
 
 /** Counts zones that are no zone here: stored ones this runtime does not know, and given ones it did not accept. */
 export function countUnknownZones(unknown: readonly string[], batch: readonly UserMessage[]): void {
-  const refused = batch.filter(({ source, prompt }) => prompt?.givenTimeZone !== undefined && !('clientTimeZone' in source));
+  const refused = batch.filter(
+    ({ source, prompt }) => prompt?.givenTimeZone !== undefined && !('clientTimeZone' in source),
+  );
   const zones = unknown.length + refused.length;
   if (zones > 0) count('time_context_unknown_zones', {}, zones);
 }

@@ -7,7 +7,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
-import type { AssistantMessage, OfferedPrompt, PreStepAnswer, PreStepArgument, TurnEndReason, UserMessage } from '../contract.ts';
+import type {
+  AssistantMessage,
+  OfferedPrompt,
+  PreStepAnswer,
+  PreStepArgument,
+  TurnEndReason,
+  UserMessage,
+} from '../contract.ts';
 import { prepareReading } from '../reading/reading.ts';
 import { acceptZone } from '../reading/zone.ts';
 import { closingEvents } from '../session/close.ts';
@@ -55,16 +62,33 @@ async function repair(tx: LogTransaction, sessionId: string, turnKey: string | n
   await tx.append(sessionId, state, await closingEvents(tx, sessionId, state, { kind: 'interrupted' }));
 }
 
-async function decideStep(context: ActivityContext, tx: LogTransaction, argument: PreStepArgument): Promise<PreStepAnswer> {
+async function decideStep(
+  context: ActivityContext,
+  tx: LogTransaction,
+  argument: PreStepArgument,
+): Promise<PreStepAnswer> {
   const { sessionId, turnKey } = argument;
   const session = await tx.session(sessionId);
   if (session?.header.driver === 'foreign') {
-    throw new LogError('foreign-session', `session ${JSON.stringify(sessionId)} is driven by another loop; agentTurn does not touch it`);
+    throw new LogError(
+      'foreign-session',
+      `session ${JSON.stringify(sessionId)} is driven by another loop; agentTurn does not touch it`,
+    );
   }
   const offered = withoutRepeats(argument.messages);
-  const known = session ? await tx.knownPrompts(sessionId, offered.map(({ promptId }) => promptId)) : new Set<string>();
+  const known = session
+    ? await tx.knownPrompts(
+        sessionId,
+        offered.map(({ promptId }) => promptId),
+      )
+    : new Set<string>();
   const fresh = offered.filter(({ promptId }) => !known.has(promptId));
-  const next = nextStep({ turnKey, fresh: fresh.length, maxSteps: context.maxSteps, ...(await stepFacts(tx, sessionId, turnKey, session)) });
+  const next = nextStep({
+    turnKey,
+    fresh: fresh.length,
+    maxSteps: context.maxSteps,
+    ...(await stepFacts(tx, sessionId, turnKey, session)),
+  });
   const logged = offered.filter(({ promptId }) => known.has(promptId)).map(({ promptId }) => promptId);
 
   switch (next.kind) {
@@ -87,19 +111,32 @@ async function decideStep(context: ActivityContext, tx: LogTransaction, argument
     case 'enter': {
       if (!session) await tx.create(sessionId);
       await enterStep(context, tx, argument, session ?? EMPTY_SESSION, next, fresh.map(toMessage));
-      return { status: 'entered', turn: next.turn, step: next.step, logged: offered.map(({ promptId }) => promptId) };
+      return {
+        status: 'entered',
+        turn: next.turn,
+        step: next.step,
+        logged: offered.map(({ promptId }) => promptId),
+      };
     }
   }
 }
 
-async function stepFacts(tx: LogTransaction, sessionId: string, turnKey: string, state: SessionState | undefined) {
+async function stepFacts(
+  tx: LogTransaction,
+  sessionId: string,
+  turnKey: string,
+  state: SessionState | undefined,
+) {
   if (state?.turnOpen && state.turnKey === turnKey) {
     const message = await tx.slot(sessionId, turnKey, state.step, 'message');
     return {
       state,
       own: { turn: state.turn },
       ...(message
-        ? { message: (message.data as { message: AssistantMessage }).message, answered: await tx.answeredCalls(sessionId, turnKey, state.step) }
+        ? {
+            message: (message.data as { message: AssistantMessage }).message,
+            answered: await tx.answeredCalls(sessionId, turnKey, state.step),
+          }
         : {}),
     };
   }
@@ -132,18 +169,39 @@ async function enterStep(
       batch,
       ...(baseline ? { baseline } : {}),
       ...(step > 1 && latest?.turn === turn ? { stepReading: { seq: latest.seq, time: latest.time } } : {}),
-      ...(latest ? { latestReading: { seq: latest.seq, time: latest.time, shadowed: latest.shadowed, ...(latest.reading ? { zone: latest.reading.zone } : {}) } } : {}),
+      ...(latest
+        ? {
+            latestReading: {
+              seq: latest.seq,
+              time: latest.time,
+              shadowed: latest.shadowed,
+              ...(latest.reading ? { zone: latest.reading.zone } : {}),
+            },
+          }
+        : {}),
     },
     context.reading,
   );
   const events: AppendedEvent[] = [];
   if (step === 1) events.push({ event: { type: 'turn/start', data: { turn, turnKey } } });
   else events.push({ event: { type: 'step/end', data: { turn, step: step - 1 } } });
-  events.push({ event: { type: 'step/start', data: { turn, step, ...(prepared.decision ? { refresh: prepared.decision } : {}) } } });
-  for (const message of batch) events.push({ event: { type: 'user/message', data: message, surfaceOp: 'append' } });
+  events.push({
+    event: {
+      type: 'step/start',
+      data: { turn, step, ...(prepared.decision ? { refresh: prepared.decision } : {}) },
+    },
+  });
+  for (const message of batch)
+    events.push({ event: { type: 'user/message', data: message, surfaceOp: 'append' } });
   if (prepared.due) {
     const { text, source, reading } = prepared;
-    const message: UserMessage = { id: randomUUID(), role: 'user', content: [{ type: 'text', text }], source, reading };
+    const message: UserMessage = {
+      id: randomUUID(),
+      role: 'user',
+      content: [{ type: 'text', text }],
+      source,
+      reading,
+    };
     events.push({ event: { type: 'user/message', data: message, surfaceOp: 'append' } });
   }
   await tx.append(sessionId, state, events);

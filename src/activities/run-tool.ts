@@ -3,7 +3,13 @@
  * standing without a result was lost, and is run again only if its tool says that this is safe.
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { AssistantMessage, EventData, RunToolAnswer, RunToolArgument, ToolCallBlock } from '../contract.ts';
+import type {
+  AssistantMessage,
+  EventData,
+  RunToolAnswer,
+  RunToolArgument,
+  ToolCallBlock,
+} from '../contract.ts';
 import { errorResult, toolResult } from '../session/close.ts';
 import { toolCalls } from '../session/next-step.ts';
 import type { AppendedEvent, LogTransaction } from '../session/session-log.ts';
@@ -13,7 +19,8 @@ import { type ActivityContext, asActivityFailure } from './context.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 const NAME = 'runTool';
-const LOST = 'The call may or may not have taken effect: the process that ran it was lost. Check before calling again.';
+const LOST =
+  'The call may or may not have taken effect: the process that ran it was lost. Check before calling again.';
 
 export function runTool(context: ActivityContext) {
   return (ref: RunToolArgument): Promise<RunToolAnswer> =>
@@ -35,7 +42,10 @@ export function runTool(context: ActivityContext) {
 }
 
 /** The fence: the result stands, or the step is not the open one. */
-async function fence(tx: LogTransaction, { sessionId, turnKey, step, index }: RunToolArgument): Promise<RunToolAnswer | undefined> {
+async function fence(
+  tx: LogTransaction,
+  { sessionId, turnKey, step, index }: RunToolArgument,
+): Promise<RunToolAnswer | undefined> {
   if (await tx.slot(sessionId, turnKey, step, `result:${index}`)) return { status: 'answered' };
   const state = await tx.session(sessionId);
   const open = state?.turnOpen && state.stepOpen && state.turnKey === turnKey && state.step === step;
@@ -57,7 +67,9 @@ async function begin(
   const { turn } = state;
   if (await tx.slot(sessionId, turnKey, step, `call:${index}`)) {
     if (tools.find(({ name }) => name === call.name)?.retry === 'safe') return { turn, call };
-    await tx.append(sessionId, state, [resultEvent(index, errorResult(turn, step, call, 'outcome-unknown', LOST))]);
+    await tx.append(sessionId, state, [
+      resultEvent(index, errorResult(turn, step, call, 'outcome-unknown', LOST)),
+    ]);
     return { status: 'answered' };
   }
   const data = { turn, step, callId: call.id, name: call.name, arguments: call.arguments };
@@ -65,7 +77,11 @@ async function begin(
   return { turn, call };
 }
 
-async function answer(tx: LogTransaction, ref: RunToolArgument, data: EventData['tool/result']): Promise<RunToolAnswer> {
+async function answer(
+  tx: LogTransaction,
+  ref: RunToolArgument,
+  data: EventData['tool/result'],
+): Promise<RunToolAnswer> {
   const stands = await fence(tx, ref);
   if (stands) return stands;
   await tx.append(ref.sessionId, (await tx.session(ref.sessionId))!, [resultEvent(ref.index, data)]);

@@ -9,7 +9,12 @@ const POLL_MS = 60;
  * Temporal: the answer's text stands nowhere else.
  * @param signal - ends the waiting; its reason is thrown
  */
-export async function* followPrompt(log: SessionLog, sessionId: string, promptId: string, signal?: AbortSignal): AsyncGenerator<LogEvent> {
+export async function* followPrompt(
+  log: SessionLog,
+  sessionId: string,
+  promptId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<LogEvent> {
   let place = await log.promptPlace(sessionId, promptId);
   while (!place) {
     await sleep(POLL_MS, undefined, signal ? { signal } : {});

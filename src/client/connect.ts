@@ -11,7 +11,9 @@ export class ServerUnreachableError extends Error {
   readonly code = 'server-unreachable';
 
   constructor({ address }: TemporalAddress, cause: unknown) {
-    super(`no Temporal server answers at ${address}; start one (npm start), or set TEMPORAL_ADDRESS`, { cause });
+    super(`no Temporal server answers at ${address}; start one (npm start), or set TEMPORAL_ADDRESS`, {
+      cause,
+    });
     this.name = 'ServerUnreachableError';
   }
 }
@@ -21,7 +23,10 @@ const CONNECT_TIMEOUT = '5s';
 /** Connection options from Temporal's environment variables and configuration file, with local defaults. */
 export function temporalConfig(defaultAddress = 'localhost:7233') {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
-  return { connection: { ...connectionOptions, address: connectionOptions.address ?? defaultAddress }, namespace };
+  return {
+    connection: { ...connectionOptions, address: connectionOptions.address ?? defaultAddress },
+    namespace,
+  };
 }
 
 /**
@@ -31,7 +36,10 @@ export function temporalConfig(defaultAddress = 'localhost:7233') {
 export async function connectClient(defaultAddress?: string): Promise<Client> {
   const { connection, namespace } = temporalConfig(defaultAddress);
   try {
-    return new Client({ connection: await Connection.connect({ ...connection, connectTimeout: CONNECT_TIMEOUT }), namespace });
+    return new Client({
+      connection: await Connection.connect({ ...connection, connectTimeout: CONNECT_TIMEOUT }),
+      namespace,
+    });
   } catch (error) {
     throw new ServerUnreachableError({ address: connection.address, namespace }, error);
   }

@@ -17,12 +17,28 @@ export interface ModelAnswer {
  * @param signal - ends the call; its reason is thrown
  * @throws ModelError for everything that the model or the way to it did wrong
  */
-export async function callModel(request: ModelRequest, settings: ModelSettings, signal: AbortSignal): Promise<ModelAnswer> {
+export async function callModel(
+  request: ModelRequest,
+  settings: ModelSettings,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
   const { config, tools } = request.header;
   const { silenceMs = MODEL_DEFAULTS.silenceMs, callMs = MODEL_DEFAULTS.callMs } = settings;
   const late = new AbortController();
-  const silence = setTimeout(() => late.abort(new ModelError('model-silent', `the model sent no byte for ${silenceMs / 1000} s`, { heals: true })), silenceMs);
-  const slow = setTimeout(() => late.abort(new ModelError('model-slow', `the model was not done after ${callMs / 1000} s`, { heals: true })), callMs);
+  const silence = setTimeout(
+    () =>
+      late.abort(
+        new ModelError('model-silent', `the model sent no byte for ${silenceMs / 1000} s`, { heals: true }),
+      ),
+    silenceMs,
+  );
+  const slow = setTimeout(
+    () =>
+      late.abort(
+        new ModelError('model-slow', `the model was not done after ${callMs / 1000} s`, { heals: true }),
+      ),
+    callMs,
+  );
   try {
     const { stream } = await languageModel(settings, config.model).doStream({
       prompt: toPrompt(request),
@@ -50,8 +66,8 @@ export async function callModel(request: ModelRequest, settings: ModelSettings, 
 const models = new WeakMap<ModelSettings, Map<string, LanguageModelV4>>();
 
 function languageModel(settings: ModelSettings, modelId: string): LanguageModelV4 {
-  let known = models.get(settings);
-  if (!known) models.set(settings, (known = new Map()));
+  const known = models.get(settings) ?? new Map<string, LanguageModelV4>();
+  models.set(settings, known);
   let model = known.get(modelId);
   if (!model) {
     model = settings.languageModel?.(modelId) ?? openAICompatible(settings, modelId);
@@ -79,7 +95,10 @@ class AnswerBuilder {
     switch (part.type) {
       case 'text-start':
       case 'reasoning-start': {
-        const block = { type: part.type === 'text-start' ? ('text' as const) : ('reasoning' as const), text: '' };
+        const block = {
+          type: part.type === 'text-start' ? ('text' as const) : ('reasoning' as const),
+          text: '',
+        };
         this.#open.set(part.id, block);
         this.#content.push(block);
         return;
@@ -91,7 +110,12 @@ class AnswerBuilder {
         return;
       }
       case 'tool-call':
-        this.#content.push({ type: 'tool-call', id: part.toolCallId, name: part.toolName, arguments: part.input });
+        this.#content.push({
+          type: 'tool-call',
+          id: part.toolCallId,
+          name: part.toolName,
+          arguments: part.input,
+        });
         return;
       case 'error':
         throw ModelError.from(part.error);

@@ -1,7 +1,8 @@
 import { APICallError } from '@ai-sdk/provider';
 
 const CANNOT_HEAL = new Set([400, 401, 403, 404, 422]);
-const CONTEXT_LENGTH = /context[\s_-]?(?:length|window)|maximum context|too many tokens|(?:prompt|input|messages?) (?:is|are) too long/i;
+const CONTEXT_LENGTH =
+  /context[\s_-]?(?:length|window)|maximum context|too many tokens|(?:prompt|input|messages?) (?:is|are) too long/i;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** What went wrong with a model call, and whether trying again may help. */
@@ -11,7 +12,11 @@ export class ModelError extends Error {
   /** How long the provider asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: string, message: string, options: { heals: boolean; retryAfterMs?: number | undefined; cause?: unknown }) {
+  constructor(
+    code: string,
+    message: string,
+    options: { heals: boolean; retryAfterMs?: number | undefined; cause?: unknown },
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ModelError';
     this.code = code;
@@ -24,12 +29,24 @@ export class ModelError extends Error {
     if (error instanceof ModelError) return error;
     if (APICallError.isInstance(error)) {
       const { statusCode } = error;
-      const message = statusCode === undefined ? `the model cannot be reached: ${reason(error)}` : `the model answered ${statusCode}: ${error.message}`;
-      const contextLength = (statusCode === 400 || statusCode === 413) && CONTEXT_LENGTH.test(`${error.message} ${error.responseBody ?? ''}`);
+      const message =
+        statusCode === undefined
+          ? `the model cannot be reached: ${reason(error)}`
+          : `the model answered ${statusCode}: ${error.message}`;
+      const contextLength =
+        (statusCode === 400 || statusCode === 413) &&
+        CONTEXT_LENGTH.test(`${error.message} ${error.responseBody ?? ''}`);
       return new ModelError(
-        contextLength ? 'context-length' : statusCode === undefined ? 'model-unreachable' : `http-${statusCode}`,
+        contextLength
+          ? 'context-length'
+          : statusCode === undefined
+            ? 'model-unreachable'
+            : `http-${statusCode}`,
         short(message),
-        { heals: !contextLength && !(statusCode !== undefined && CANNOT_HEAL.has(statusCode)), retryAfterMs: retryAfter(error.responseHeaders) },
+        {
+          heals: !contextLength && !(statusCode !== undefined && CANNOT_HEAL.has(statusCode)),
+          retryAfterMs: retryAfter(error.responseHeaders),
+        },
       );
     }
     return new ModelError('model-error', short(`the model call failed: ${reason(error)}`), { heals: true });

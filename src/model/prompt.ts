@@ -16,7 +16,12 @@ export function toPrompt({ header, messages }: ModelRequest): LanguageModelV4Pro
         content: message.content.map((block) => {
           if (block.type !== 'tool-call') return { type: block.type, text: block.text };
           toolNames.set(block.id, block.name);
-          return { type: 'tool-call' as const, toolCallId: block.id, toolName: block.name, input: parsed(block.arguments) };
+          return {
+            type: 'tool-call' as const,
+            toolCallId: block.id,
+            toolName: block.name,
+            input: parsed(block.arguments),
+          };
         }),
       });
       continue;

@@ -23,7 +23,12 @@ export interface ModelSettings {
   languageModel?: (modelId: string) => LanguageModelV4;
 }
 
-export const MODEL_DEFAULTS = { provider: 'openai-compatible', silenceMs: 60_000, callMs: 600_000, retryForMs: 600_000 } as const;
+export const MODEL_DEFAULTS = {
+  provider: 'openai-compatible',
+  silenceMs: 60_000,
+  callMs: 600_000,
+  retryForMs: 600_000,
+} as const;
 
 export const DEFAULT_SYSTEM = [
   'You are a helpful assistant.',

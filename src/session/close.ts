@@ -1,21 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import type { AssistantMessage, EventData, ToolCallBlock, ToolResultMessage, TurnEndReason } from '../contract.ts';
+import type {
+  AssistantMessage,
+  EventData,
+  ToolCallBlock,
+  ToolResultMessage,
+  TurnEndReason,
+} from '../contract.ts';
 import { toolCalls } from './next-step.ts';
 import type { SessionState } from './project.ts';
 import type { AppendedEvent, LogTransaction } from './session-log.ts';
 
 /** A tool result message. */
-export function toolResult(call: Pick<ToolCallBlock, 'id'>, text: string, isError: boolean): ToolResultMessage {
+export function toolResult(
+  call: Pick<ToolCallBlock, 'id'>,
+  text: string,
+  isError: boolean,
+): ToolResultMessage {
   return {
     id: randomUUID(),
     role: 'user',
-    content: [{ type: 'tool-result', toolCallId: call.id, content: [{ type: 'text', text }], ...(isError ? { isError } : {}) }],
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: call.id,
+        content: [{ type: 'text', text }],
+        ...(isError ? { isError } : {}),
+      },
+    ],
     source: { kind: 'tool', callId: call.id },
   };
 }
 
 /** A result that says that a call has none, with its reason as the error's code. */
-export function errorResult(turn: number, step: number, call: ToolCallBlock, code: string, text: string): EventData['tool/result'] {
+export function errorResult(
+  turn: number,
+  step: number,
+  call: ToolCallBlock,
+  code: string,
+  text: string,
+): EventData['tool/result'] {
   return { turn, step, message: toolResult(call, text, true), error: { name: 'ToolError', code } };
 }
 

@@ -32,14 +32,20 @@ export function databasePath(url: string): string {
  * @param options - `create: false` refuses a file that is not there, for commands that only read.
  * @throws LogError `database-url`, `database-missing`, `database-unusable` (names the file and the cause).
  */
-export async function openDatabase(url: string = DEFAULT_DATABASE_URL, options: { create?: boolean } = {}): Promise<Database> {
+export async function openDatabase(
+  url: string = DEFAULT_DATABASE_URL,
+  options: { create?: boolean } = {},
+): Promise<Database> {
   const path = databasePath(url);
   const exists = await stat(path).then(
     () => true,
     () => false,
   );
   if (!exists && options.create === false) {
-    throw new LogError('database-missing', `there is no database at ${path}; start the worker first (npm start), or set DATABASE_URL`);
+    throw new LogError(
+      'database-missing',
+      `there is no database at ${path}; start the worker first (npm start), or set DATABASE_URL`,
+    );
   }
   let database: Database | undefined;
   try {
@@ -51,7 +57,9 @@ export async function openDatabase(url: string = DEFAULT_DATABASE_URL, options: 
   } catch (error) {
     await database?.destroy();
     if (error instanceof LogError) throw error;
-    throw new LogError('database-unusable', `the database ${path} cannot be used: ${causeOf(error)}`, { cause: error });
+    throw new LogError('database-unusable', `the database ${path} cannot be used: ${causeOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -68,9 +76,11 @@ async function migrate(database: Database): Promise<void> {
 
 function causeOf(error: unknown): string {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
-  if (code === 'EACCES' || errcode === 8) return 'it is read-only for this user; allow writing to the file and its folder';
+  if (code === 'EACCES' || errcode === 8)
+    return 'it is read-only for this user; allow writing to the file and its folder';
   if (errcode === 26) return 'it is not a SQLite database; choose another path in DATABASE_URL';
-  if (errcode === 14) return 'it cannot be opened; check that it is a file and that its folder can be written';
+  if (errcode === 14)
+    return 'it cannot be opened; check that it is a file and that its folder can be written';
   return message ?? String(error);
 }
 

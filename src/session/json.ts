@@ -24,17 +24,27 @@ function check(value: unknown, place: string): void {
         return;
       }
       if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) {
-        if (Object.getOwnPropertySymbols(value).length > 0 || typeof (value as { toJSON?: unknown }).toJSON === 'function') break;
-        for (const key of Object.keys(value)) check((value as Record<string, unknown>)[key], `${place}.${key}`);
+        if (
+          Object.getOwnPropertySymbols(value).length > 0 ||
+          typeof (value as { toJSON?: unknown }).toJSON === 'function'
+        )
+          break;
+        for (const key of Object.keys(value))
+          check((value as Record<string, unknown>)[key], `${place}.${key}`);
         return;
       }
       break;
     default:
   }
-  throw new LogError('not-json', `${place} is ${describe(value)}; an event's data is lossless JSON: strings, finite numbers, booleans, null, arrays, plain objects`);
+  throw new LogError(
+    'not-json',
+    `${place} is ${describe(value)}; an event's data is lossless JSON: strings, finite numbers, booleans, null, arrays, plain objects`,
+  );
 }
 
 function describe(value: unknown): string {
   if (Object.is(value, -0)) return '-0';
-  return typeof value === 'object' ? (value?.constructor?.name ?? 'an object') : `${typeof value} ${String(value)}`;
+  return typeof value === 'object'
+    ? (value?.constructor?.name ?? 'an object')
+    : `${typeof value} ${String(value)}`;
 }

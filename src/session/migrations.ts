@@ -48,7 +48,11 @@ export const migrations: Record<string, Migration> = {
       await index('events_reading', 'session_id, seq', 'is_reading = 1');
       await index('events_header', 'session_id, seq', "type = 'request/header'");
       await index('events_turn', 'session_id, turn', "type = 'turn/start'");
-      await index('events_surface', 'session_id, surface_key', 'surface_key is not null and shadowed_by is null');
+      await index(
+        'events_surface',
+        'session_id, surface_key',
+        'surface_key is not null and shadowed_by is null',
+      );
       await db.schema
         .createTable('blobs')
         .addColumn('digest', 'text', (c) => c.primaryKey())

@@ -35,7 +35,16 @@ export type NextStep =
   | { kind: 'enter'; turn: number; step: number }
   | { kind: 'end'; turn: number; step: number; reason: TurnEndReason };
 
-export function nextStep({ turnKey, state, own, closed, message, answered, fresh, maxSteps }: StepFacts): NextStep {
+export function nextStep({
+  turnKey,
+  state,
+  own,
+  closed,
+  message,
+  answered,
+  fresh,
+  maxSteps,
+}: StepFacts): NextStep {
   if (own?.end) return { kind: 'ended', turn: own.turn, reason: own.end };
   if (closed) return { kind: 'closed', reason: closed };
   if (state?.turnOpen && state.turnKey !== turnKey) return { kind: 'other-turn', turnKey: state.turnKey };

@@ -12,9 +12,19 @@ export interface SessionState {
   stepOpen: boolean;
 }
 
-export const EMPTY_SESSION: SessionState = { nextSeq: 0, turn: 0, turnKey: null, turnOpen: false, step: 0, stepOpen: false };
+export const EMPTY_SESSION: SessionState = {
+  nextSeq: 0,
+  turn: 0,
+  turnKey: null,
+  turnOpen: false,
+  step: 0,
+  stepOpen: false,
+};
 
-export type Projection = Pick<EventsTable, 'turn' | 'step' | 'turn_key' | 'slot' | 'prompt_id' | 'zone' | 'is_baseline' | 'is_reading'>;
+export type Projection = Pick<
+  EventsTable,
+  'turn' | 'step' | 'turn_key' | 'slot' | 'prompt_id' | 'zone' | 'is_baseline' | 'is_reading'
+>;
 
 /** The state after an event. Pure; imports and appends use it alike. */
 export function advance(state: SessionState, event: LogEvent): SessionState {
@@ -22,7 +32,14 @@ export function advance(state: SessionState, event: LogEvent): SessionState {
   const data = event.data as { turn?: number; step?: number; turnKey?: string };
   switch (event.type) {
     case 'turn/start':
-      return { ...next, turn: data.turn!, turnKey: data.turnKey ?? null, turnOpen: true, step: 0, stepOpen: false };
+      return {
+        ...next,
+        turn: data.turn!,
+        turnKey: data.turnKey ?? null,
+        turnOpen: true,
+        step: 0,
+        stepOpen: false,
+      };
     case 'turn/end':
       return { ...next, turnOpen: false, stepOpen: false };
     case 'step/start':

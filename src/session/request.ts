@@ -1,4 +1,10 @@
-import type { AssistantMessage, LogEvent, RequestHeader, ToolResultMessage, UserMessage } from '../contract.ts';
+import type {
+  AssistantMessage,
+  LogEvent,
+  RequestHeader,
+  ToolResultMessage,
+  UserMessage,
+} from '../contract.ts';
 
 export type SurfaceMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
@@ -23,6 +29,10 @@ export function sameJson(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+    keys.every(
+      (key) =>
+        Object.hasOwn(b, key) &&
+        sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
   );
 }

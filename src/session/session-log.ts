@@ -8,7 +8,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { Insertable, Selectable, Transaction } from 'kysely';
-import { FORMAT_VERSION, type LogEvent, type NewEvent, type ReadingData, type SessionHeader, type SurfaceOp } from '../contract.ts';
+import {
+  FORMAT_VERSION,
+  type LogEvent,
+  type NewEvent,
+  type ReadingData,
+  type SessionHeader,
+  type SurfaceOp,
+} from '../contract.ts';
 import type { Database } from './database.ts';
 import { losslessJson } from './json.ts';
 import { LogError } from './log-error.ts';
@@ -57,14 +64,21 @@ export class SessionLog {
    * @param activity - the writer's name, given to the commit hook
    * @param deadlineMs - on `performance.now()`'s scale
    */
-  async write<T>(activity: string, decide: (tx: LogTransaction) => Promise<T>, deadlineMs = Number.POSITIVE_INFINITY): Promise<T> {
+  async write<T>(
+    activity: string,
+    decide: (tx: LogTransaction) => Promise<T>,
+    deadlineMs = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
     let wrote = false;
     const result = await this.#database.transaction().execute(async (sql) => {
       const tx = new LogTransaction(sql, this.now);
       const answer = await decide(tx);
       wrote = tx.wrote;
       if (performance.now() > deadlineMs) {
-        throw new LogError('too-late', `${activity} took longer than its attempt may; rolled back, nothing was written`);
+        throw new LogError(
+          'too-late',
+          `${activity} took longer than its attempt may; rolled back, nothing was written`,
+        );
       }
       if (wrote) await this.#onCommit?.(activity, 'before');
       return answer;
@@ -83,14 +97,25 @@ export class SessionLog {
 
   /** The header of a session. @throws LogError `unknown-session` */
   async header(sessionId: string): Promise<SessionHeader> {
-    const row = await this.#database.selectFrom('sessions').selectAll().where('session_id', '=', sessionId).executeTakeFirst();
+    const row = await this.#database
+      .selectFrom('sessions')
+      .selectAll()
+      .where('session_id', '=', sessionId)
+      .executeTakeFirst();
     if (!row) throw new LogError('unknown-session', `there is no session ${JSON.stringify(sessionId)}`);
     return headerOf(row);
   }
 
   /** Ids and sizes of all sessions, oldest first. */
-  async sessions(): Promise<{ sessionId: string; createdAt: number; events: number; turns: number; open: boolean }[]> {
-    const rows = await this.#database.selectFrom('sessions').selectAll().orderBy('created_at').orderBy('session_id').execute();
+  async sessions(): Promise<
+    { sessionId: string; createdAt: number; events: number; turns: number; open: boolean }[]
+  > {
+    const rows = await this.#database
+      .selectFrom('sessions')
+      .selectAll()
+      .orderBy('created_at')
+      .orderBy('session_id')
+      .execute();
     return rows.map((row) => ({
       sessionId: row.session_id,
       createdAt: row.created_at,
@@ -119,7 +144,10 @@ export class SessionLog {
   }
 
   /** Where a prompt stands: its turn, and whether that ended. Undefined while the log does not know it. */
-  async promptPlace(sessionId: string, promptId: string): Promise<{ turn: number | null; step: number | null; seq: number } | undefined> {
+  async promptPlace(
+    sessionId: string,
+    promptId: string,
+  ): Promise<{ turn: number | null; step: number | null; seq: number } | undefined> {
     return this.#database
       .selectFrom('events')
       .select(['turn', 'step', 'seq'])
@@ -149,7 +177,11 @@ export class SessionLog {
 
   /** Remembers the namespace that this database serves, or compares. @throws LogError `other-namespace` */
   async claimNamespace(namespace: string): Promise<void> {
-    const known = await this.#database.selectFrom('meta').select('value').where('name', '=', 'namespace').executeTakeFirst();
+    const known = await this.#database
+      .selectFrom('meta')
+      .select('value')
+      .where('name', '=', 'namespace')
+      .executeTakeFirst();
     if (known === undefined) {
       await this.#database
         .insertInto('meta')
@@ -167,7 +199,9 @@ export class SessionLog {
   }
 }
 
-type EventRow = Pick<EventsTable, 'seq' | 'type' | 'time' | 'data' | 'surface_op' | 'source_seqs'> & { body: string | null };
+type EventRow = Pick<EventsTable, 'seq' | 'type' | 'time' | 'data' | 'surface_op' | 'source_seqs'> & {
+  body: string | null;
+};
 
 function eventOf(row: EventRow): LogEvent {
   return {
@@ -204,7 +238,11 @@ export class LogTransaction {
   }
 
   async session(sessionId: string): Promise<(SessionState & { header: SessionHeader }) | undefined> {
-    const row = await this.#sql.selectFrom('sessions').selectAll().where('session_id', '=', sessionId).executeTakeFirst();
+    const row = await this.#sql
+      .selectFrom('sessions')
+      .selectAll()
+      .where('session_id', '=', sessionId)
+      .executeTakeFirst();
     return (
       row && {
         header: headerOf(row),
@@ -239,7 +277,10 @@ export class LogTransaction {
       this.wrote = true;
     } catch (error) {
       if (await this.session(sessionId)) {
-        throw new LogError('session-exists', `there is a session ${JSON.stringify(sessionId)} already; choose another id`);
+        throw new LogError(
+          'session-exists',
+          `there is a session ${JSON.stringify(sessionId)} already; choose another id`,
+        );
       }
       throw error;
     }
@@ -251,7 +292,11 @@ export class LogTransaction {
    * @param state - where the session stands, as read in this transaction
    * @returns the state after them
    */
-  async append(sessionId: string, state: SessionState, events: readonly AppendedEvent[]): Promise<SessionState> {
+  async append(
+    sessionId: string,
+    state: SessionState,
+    events: readonly AppendedEvent[],
+  ): Promise<SessionState> {
     let after = state;
     let rows: Insertable<EventsTable>[] = [];
     const flush = async () => {
@@ -271,11 +316,17 @@ export class LogTransaction {
         seq,
         type: event.type,
         time,
-        ...(body.length > INLINE_BODY ? { data: null, blob: await this.#putBlob(body) } : { data: body, blob: null }),
+        ...(body.length > INLINE_BODY
+          ? { data: null, blob: await this.#putBlob(body) }
+          : { data: body, blob: null }),
         surface_op: event.surfaceOp === undefined ? null : JSON.stringify(event.surfaceOp),
         source_seqs: event.sourceEventSeqs === undefined ? null : JSON.stringify(event.sourceEventSeqs),
         ...project(logged, after, slot ?? slotOf(logged)),
-        surface_key: replace ? await this.#shadow(sessionId, seq, replace) : event.surfaceOp === 'append' ? seq : null,
+        surface_key: replace
+          ? await this.#shadow(sessionId, seq, replace)
+          : event.surfaceOp === 'append'
+            ? seq
+            : null,
         shadowed_by: null,
       });
       if (rows.length >= INSERT_ROWS) await flush();
@@ -319,7 +370,10 @@ export class LogTransaction {
     const start = ends.find((row) => row.seq === span.start)?.surface_key;
     const end = ends.find((row) => row.seq === span.end)?.surface_key;
     if (start == null || end == null || start > end) {
-      throw new LogError('bad-span', `event ${by} replaces ${span.start} to ${span.end}, which is not a span of the surface`);
+      throw new LogError(
+        'bad-span',
+        `event ${by} replaces ${span.start} to ${span.end}, which is not a span of the surface`,
+      );
     }
     await this.#sql
       .updateTable('events')
@@ -400,7 +454,10 @@ export class LogTransaction {
   }
 
   /** The assistant message of a step that may have come without a key (an import), and its unanswered calls. */
-  async messageOfOpenStep(sessionId: string, state: SessionState): Promise<{ message?: LogEvent; answered: Set<string> }> {
+  async messageOfOpenStep(
+    sessionId: string,
+    state: SessionState,
+  ): Promise<{ message?: LogEvent; answered: Set<string> }> {
     const start = await this.#sql
       .selectFrom('events')
       .select('seq')
@@ -440,7 +497,9 @@ export class LogTransaction {
   /** The latest reading of the raw log, shadowed or not. */
   async latestReading(
     sessionId: string,
-  ): Promise<{ seq: number; time: number; turn: number | null; shadowed: boolean; reading?: ReadingData } | undefined> {
+  ): Promise<
+    { seq: number; time: number; turn: number | null; shadowed: boolean; reading?: ReadingData } | undefined
+  > {
     const row = await this.#events(sessionId)
       .select(['turn', 'shadowed_by'])
       .where('is_reading', '=', 1)
@@ -449,7 +508,13 @@ export class LogTransaction {
       .executeTakeFirst();
     if (!row) return undefined;
     const { reading } = eventOf(row).data as { reading?: ReadingData };
-    return { seq: row.seq, time: row.time, turn: row.turn, shadowed: row.shadowed_by !== null, ...(reading ? { reading } : {}) };
+    return {
+      seq: row.seq,
+      time: row.time,
+      turn: row.turn,
+      shadowed: row.shadowed_by !== null,
+      ...(reading ? { reading } : {}),
+    };
   }
 
   /** Zones that the prompts of a turn brought, in order. */
@@ -467,7 +532,11 @@ export class LogTransaction {
 
   /** The request header in force. */
   async latestHeader(sessionId: string): Promise<LogEvent | undefined> {
-    const row = await this.#events(sessionId).where('type', '=', 'request/header').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+    const row = await this.#events(sessionId)
+      .where('type', '=', 'request/header')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
     return row && eventOf(row);
   }
 

@@ -44,7 +44,10 @@ class BusyWaitingDialect extends SqliteDialect {
 
 class BusyWaitingDriver extends SqliteDriver {
   /** A writing transaction takes the write lock at once: two that read first and write later would deadlock. */
-  override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings?: TransactionSettings,
+  ): Promise<void> {
     const begin = CompiledQuery.raw(settings?.accessMode === 'read only' ? 'begin' : 'begin immediate');
     const givenUp = performance.now() + BUSY_GIVE_UP_MS;
     for (let wait = 2; ; wait = Math.min(wait * 2, 100)) {
@@ -54,7 +57,10 @@ class BusyWaitingDriver extends SqliteDriver {
       } catch (error) {
         if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
         if (performance.now() > givenUp) {
-          throw new LogError('database-busy', `the database stayed locked for ${BUSY_GIVE_UP_MS / 1000} s; nothing was written`);
+          throw new LogError(
+            'database-busy',
+            `the database stayed locked for ${BUSY_GIVE_UP_MS / 1000} s; nothing was written`,
+          );
         }
         await sleep(wait * (0.5 + Math.random()));
       }

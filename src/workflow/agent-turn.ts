@@ -92,7 +92,10 @@ export async function agentTurn(argument: AgentTurnArgument): Promise<AgentTurnR
   const result = await turn.run();
   if (result === 'continued') {
     const { turnKey, step } = turn;
-    return makeContinueAsNewFunc<typeof agentTurn>()({ sessionId, carried: { inbox: inbox.prompts, turnKey, step } });
+    return makeContinueAsNewFunc<typeof agentTurn>()({
+      sessionId,
+      carried: { inbox: inbox.prompts, turnKey, step },
+    });
   }
   if (inbox.size > 0 && result.reason !== 'superseded') {
     // The next turn is nobody's continuation: it may start on a newer worker.
@@ -141,7 +144,8 @@ class Turn {
     } catch (error) {
       if (isCancellation(error)) return this.#close({ kind: 'aborted', cause: 'user' });
       // A pre-step that cannot heal (a session of another driver) fails the run: there is no turn to close.
-      if (error instanceof ActivityFailure && error.activityType !== ACTIVITY.preStep) return this.#close(failed(error));
+      if (error instanceof ActivityFailure && error.activityType !== ACTIVITY.preStep)
+        return this.#close(failed(error));
       throw error;
     }
   }
@@ -160,7 +164,10 @@ class Turn {
         const called = await outside[ACTIVITY.callModel](this.#ref(step));
         if (called.status === 'message') {
           if (called.finish === 'max-tokens') return this.#close({ kind: 'max-tokens' });
-          await this.#runTools(step, Array.from({ length: called.calls }, (_, index) => index));
+          await this.#runTools(
+            step,
+            Array.from({ length: called.calls }, (_, index) => index),
+          );
         }
       }
       this.step = step + 1;
@@ -193,7 +200,8 @@ class Turn {
   }
 
   #ended(answer: Extract<PreStepAnswer, { status: 'ended' }>): AgentTurnResult {
-    if (answer.turn !== undefined && answer.reason !== 'none') return resultOf(answer.turn, answer.reason, answer.code);
+    if (answer.turn !== undefined && answer.reason !== 'none')
+      return resultOf(answer.turn, answer.reason, answer.code);
     return { reason: answer.logged.length > 0 ? 'known-prompt' : 'no-prompt' };
   }
 
@@ -212,6 +220,7 @@ function resultOf(turn: number, reason: TurnEndReason['kind'], code: string | un
 
 /** The end of a turn whose activity failed for good, in the words of what it met. */
 function failed({ cause }: ActivityFailure): TurnEndReason {
-  if (cause instanceof ApplicationFailure) return { kind: 'error', message: cause.message, code: cause.type ?? 'error' };
+  if (cause instanceof ApplicationFailure)
+    return { kind: 'error', message: cause.message, code: cause.type ?? 'error' };
   return { kind: 'error', message: cause?.message ?? 'the activity failed', code: 'activity-failed' };
 }

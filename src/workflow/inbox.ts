@@ -28,10 +28,16 @@ export class Inbox {
     const known = this.#prompts.find(({ promptId }) => promptId === prompt.promptId);
     if (known) {
       if (known.text === prompt.text) return;
-      refuse('prompt-id-conflict', `prompt id ${JSON.stringify(prompt.promptId)} waits already with another text; send a new prompt under a new id`);
+      refuse(
+        'prompt-id-conflict',
+        `prompt id ${JSON.stringify(prompt.promptId)} waits already with another text; send a new prompt under a new id`,
+      );
     }
     if (this.#prompts.length >= LIMIT.inboxPrompts || this.#bytes + bytesOf(prompt) > LIMIT.inboxBytes) {
-      refuse('inbox-full', `${this.#prompts.length} prompts (${this.#bytes} bytes) wait already, allowed: ${LIMIT.inboxPrompts} and ${LIMIT.inboxBytes} bytes; send it again later`);
+      refuse(
+        'inbox-full',
+        `${this.#prompts.length} prompts (${this.#bytes} bytes) wait already, allowed: ${LIMIT.inboxPrompts} and ${LIMIT.inboxBytes} bytes; send it again later`,
+      );
     }
   }
 
@@ -53,20 +59,31 @@ export class Inbox {
 /** The text and id rules of the contract, for an update and for a start argument alike. */
 export function checkShape({ text, promptId, clientTime }: PromptArgument & { promptId: string }): void {
   if (typeof promptId !== 'string' || !PROMPT_ID.test(promptId)) {
-    refuse('invalid-prompt-id', `prompt id ${JSON.stringify(promptId)} is not allowed: 1 to 128 printable ASCII characters`);
+    refuse(
+      'invalid-prompt-id',
+      `prompt id ${JSON.stringify(promptId)} is not allowed: 1 to 128 printable ASCII characters`,
+    );
   }
-  if (typeof text !== 'string' || text === '') refuse('invalid-prompt', 'a prompt needs a text of 1 byte or more');
+  if (typeof text !== 'string' || text === '')
+    refuse('invalid-prompt', 'a prompt needs a text of 1 byte or more');
   const bytes = utf8Bytes(text);
-  if (bytes > LIMIT.promptBytes) refuse('prompt-too-large', `the prompt has ${bytes} bytes, allowed: ${LIMIT.promptBytes}`);
+  if (bytes > LIMIT.promptBytes)
+    refuse('prompt-too-large', `the prompt has ${bytes} bytes, allowed: ${LIMIT.promptBytes}`);
   if (clientTime !== undefined && !Number.isSafeInteger(clientTime)) {
-    refuse('invalid-client-time', `clientTime is ${JSON.stringify(clientTime)}, allowed: whole epoch milliseconds`);
+    refuse(
+      'invalid-client-time',
+      `clientTime is ${JSON.stringify(clientTime)}, allowed: whole epoch milliseconds`,
+    );
   }
 }
 
 /** The update refuses what cannot be a zone's name; a start argument with such a name loses the zone, not the prompt. */
 export function checkZoneShape({ timeZone }: PromptArgument): void {
   if (timeZone !== undefined && (typeof timeZone !== 'string' || !ZONE_SHAPE.test(timeZone))) {
-    refuse('invalid-time-zone', `time zone ${JSON.stringify(timeZone)} is no IANA name, such as Europe/Berlin or UTC`);
+    refuse(
+      'invalid-time-zone',
+      `time zone ${JSON.stringify(timeZone)} is no IANA name, such as Europe/Berlin or UTC`,
+    );
   }
 }
 

@@ -31,7 +31,10 @@ const tools = [
     throw new Error('the tool broke');
   }),
   takeEffect('large', async () => 'x'.repeat(3 * 1024 * 1024)),
-  takeEffect('waits', (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))),
+  takeEffect(
+    'waits',
+    (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ),
   { ...takeEffect('deaf', () => new Promise(() => undefined)), timeoutMs: 300 },
 ];
 
@@ -48,15 +51,22 @@ function answers(...list: ScriptedAnswer[]): void {
 const call = (name: string): ScriptedAnswer => ({ calls: [{ name, arguments: '{}' }] });
 
 describe('a model that fails for good', () => {
-  it.each([400, 401, 403, 404, 422])('ends the turn for %i with the provider’s message, without a second try', async (status) => {
-    const before = agent.model.requests.length;
-    answers({ status, body: JSON.stringify({ error: { message: 'the provider says no' } }) });
-    const { events } = await agent.ask(`fatal-${status}`, 'hello');
-    expect(endOf(events)).toEqual({ kind: 'error', code: `http-${status}`, message: `the model answered ${status}: the provider says no` });
-    expect(agent.model.requests.length - before).toBe(1);
-    answers({ text: 'back again' });
-    expect((await agent.ask(`fatal-${status}`, 'and now?')).answer).toBe('back again');
-  });
+  it.each([400, 401, 403, 404, 422])(
+    'ends the turn for %i with the provider’s message, without a second try',
+    async (status) => {
+      const before = agent.model.requests.length;
+      answers({ status, body: JSON.stringify({ error: { message: 'the provider says no' } }) });
+      const { events } = await agent.ask(`fatal-${status}`, 'hello');
+      expect(endOf(events)).toEqual({
+        kind: 'error',
+        code: `http-${status}`,
+        message: `the model answered ${status}: the provider says no`,
+      });
+      expect(agent.model.requests.length - before).toBe(1);
+      answers({ text: 'back again' });
+      expect((await agent.ask(`fatal-${status}`, 'and now?')).answer).toBe('back again');
+    },
+  );
 
   it.each<[string, ScriptedAnswer]>([
     ['500s', { status: 500 }],
@@ -79,16 +89,19 @@ describe('a model that fails and heals', () => {
     ['garbage', { raw: '}{' }],
     ['an answer that was cut', 'cut'],
     ['silence', 'hang'],
-  ])('answers after %s, in the same step with the same reading and the same request', async (name, answer) => {
-    const before = agent.model.bodies.length;
-    answers(answer, { text: 'healed' });
-    const session = `heals-${name.replace(/\W/g, '')}`;
-    const { answer: text } = await agent.ask(session, 'hello');
-    expect(text).toBe('healed');
-    expect(readingsIn(await agent.events(session))).toHaveLength(1);
-    const [first, second] = agent.model.bodies.slice(before);
-    expect(second).toBe(first);
-  });
+  ])(
+    'answers after %s, in the same step with the same reading and the same request',
+    async (name, answer) => {
+      const before = agent.model.bodies.length;
+      answers(answer, { text: 'healed' });
+      const session = `heals-${name.replace(/\W/g, '')}`;
+      const { answer: text } = await agent.ask(session, 'hello');
+      expect(text).toBe('healed');
+      expect(readingsIn(await agent.events(session))).toHaveLength(1);
+      const [first, second] = agent.model.bodies.slice(before);
+      expect(second).toBe(first);
+    },
+  );
 });
 
 describe('tools', () => {
@@ -102,8 +115,15 @@ describe('tools', () => {
   it('an exception becomes an error result that the model sees', async () => {
     answers(call('throws'), { text: 'sorry' });
     const { events } = await agent.ask('throws', 'do it');
-    expect(resultsIn(events)).toMatchObject([{ error: { code: 'tool-error' }, message: { content: [{ isError: true, content: [{ text: 'the tool broke' }] }] } }]);
-    expect(agent.model.requests.at(-1)!.messages.find(({ role }) => role === 'tool')!.content).toContain('the tool broke');
+    expect(resultsIn(events)).toMatchObject([
+      {
+        error: { code: 'tool-error' },
+        message: { content: [{ isError: true, content: [{ text: 'the tool broke' }] }] },
+      },
+    ]);
+    expect(agent.model.requests.at(-1)!.messages.find(({ role }) => role === 'tool')!.content).toContain(
+      'the tool broke',
+    );
     expect(answerIn(events)).toBe('sorry');
   });
 
@@ -170,7 +190,10 @@ describe('cancel', () => {
 describe('a worker that goes away', () => {
   it('P64: a shutdown in the middle of a model call is no cancel: the step is tried again with its reading', async () => {
     answers('hang', { text: 'after the deploy' });
-    const own = await Harness.start({ script: (request, index) => agent.model.script(request, index), idle: true });
+    const own = await Harness.start({
+      script: (request, index) => agent.model.script(request, index),
+      idle: true,
+    });
     try {
       const first = await own.startWorker();
       const receipt = await own.send('deploy', 'hello');
@@ -194,14 +217,22 @@ describe('a worker that goes away', () => {
     await agent.run('terminated').terminate();
     const { events } = await agent.ask('terminated', 'hello again');
     expect(answerIn(events)).toBe('a fresh turn');
-    const ends = (await agent.events('terminated')).filter(({ type }) => type === 'turn/end').map(({ data }) => (data as EventData['turn/end']).reason.kind);
+    const ends = (await agent.events('terminated'))
+      .filter(({ type }) => type === 'turn/end')
+      .map(({ data }) => (data as EventData['turn/end']).reason.kind);
     expect(ends).toEqual(['interrupted', 'completed']);
-    expect(resultsIn(await agent.events('terminated')).map(({ error }) => error?.code)).toEqual(['interrupted']);
+    expect(resultsIn(await agent.events('terminated')).map(({ error }) => error?.code)).toEqual([
+      'interrupted',
+    ]);
   });
 
   it('works the same without any cached workflow', async () => {
     answers(call('convert_units'), call('convert_units'), { text: 'no cache' });
-    const own = await Harness.start({ script: (request, index) => agent.model.script(request, index), tools, worker: { maxCachedWorkflows: 0 } });
+    const own = await Harness.start({
+      script: (request, index) => agent.model.script(request, index),
+      tools,
+      worker: { maxCachedWorkflows: 0 },
+    });
     try {
       const receipt = await own.send('cold', 'do it');
       await own.send('cold', 'and this');
@@ -214,8 +245,12 @@ describe('a worker that goes away', () => {
 
 describe('the plugin', () => {
   it('refuses a bad option with a line that names it, before it connects', () => {
-    expect(() => new TimeContextPlugin({ timeZone: 'Not/Real' })).toThrow(/^timeZone is "Not\/Real"; allowed: /);
-    expect(() => new TimeContextPlugin({ refreshIntervalMs: -1 })).toThrow(/^refreshIntervalMs is -1; allowed: /);
+    expect(() => new TimeContextPlugin({ timeZone: 'Not/Real' })).toThrow(
+      /^timeZone is "Not\/Real"; allowed: /,
+    );
+    expect(() => new TimeContextPlugin({ refreshIntervalMs: -1 })).toThrow(
+      /^refreshIntervalMs is -1; allowed: /,
+    );
     expect(() => new TimeContextPlugin({ maxSteps: 0 })).toThrow(/^maxSteps is 0; allowed: /);
   });
 
@@ -229,15 +264,20 @@ describe('the plugin', () => {
 
   it('fails loudly where another activity has one of its names', async () => {
     const plugin = new TimeContextPlugin({ databaseUrl: agent.databaseUrl });
-    await expect(plugin.configureWorker({ taskQueue: 'x', activities: { 'timeContext.preStep': async () => undefined } })).rejects.toThrow(
-      /activities named timeContext\.preStep already/,
-    );
+    await expect(
+      plugin.configureWorker({
+        taskQueue: 'x',
+        activities: { 'timeContext.preStep': async () => undefined },
+      }),
+    ).rejects.toThrow(/activities named timeContext\.preStep already/);
     await plugin.runWorker(undefined as never, async () => undefined);
   });
 
   it('refuses a database of another namespace', async () => {
     const plugin = new TimeContextPlugin({ databaseUrl: agent.databaseUrl });
-    await expect(plugin.configureWorker({ taskQueue: 'x', namespace: 'other' })).rejects.toMatchObject({ code: 'other-namespace' });
+    await expect(plugin.configureWorker({ taskQueue: 'x', namespace: 'other' })).rejects.toMatchObject({
+      code: 'other-namespace',
+    });
     await plugin.runWorker(undefined as never, async () => undefined);
   });
 });

@@ -79,7 +79,9 @@ export class Harness {
   }
 
   /** Starts a worker on the harness's queue; options given here win over the harness's. */
-  async startWorker(overrides: Partial<TimeContextOptions> & { worker?: Partial<WorkerOptions> } = {}): Promise<RunningWorker> {
+  async startWorker(
+    overrides: Partial<TimeContextOptions> & { worker?: Partial<WorkerOptions> } = {},
+  ): Promise<RunningWorker> {
     const { script: _s, model, worker: workerOptions, idle: _i, ...options } = this.#options;
     const { worker: workerOverrides, ...pluginOverrides } = overrides;
     const plugin = new TimeContextPlugin({
@@ -121,11 +123,20 @@ export class Harness {
 
   /** Sends a prompt and returns its receipt. */
   send(session: string, text: string, options: Partial<PromptOptions> = {}): Promise<PromptReceipt> {
-    return sendPrompt(this.client, { text, taskQueue: this.taskQueue, ...options, sessionId: options.sessionId ?? this.id(session) });
+    return sendPrompt(this.client, {
+      text,
+      taskQueue: this.taskQueue,
+      ...options,
+      sessionId: options.sessionId ?? this.id(session),
+    });
   }
 
   /** Sends a prompt and waits for the end of its turn. */
-  async ask(session: string, text: string, options: Partial<PromptOptions> = {}): Promise<{ receipt: PromptReceipt; events: LogEvent[]; answer: string }> {
+  async ask(
+    session: string,
+    text: string,
+    options: Partial<PromptOptions> = {},
+  ): Promise<{ receipt: PromptReceipt; events: LogEvent[]; answer: string }> {
     const receipt = await this.send(session, text, options);
     const events = await this.turnOf(receipt);
     return { receipt, events, answer: answerIn(events) };
@@ -134,7 +145,8 @@ export class Harness {
   /** The events of a prompt's turn from the prompt on, once it ended. */
   async turnOf({ sessionId, promptId }: PromptReceipt): Promise<LogEvent[]> {
     const events: LogEvent[] = [];
-    for await (const event of followPrompt(this.log, sessionId, promptId, AbortSignal.timeout(50_000))) events.push(event);
+    for await (const event of followPrompt(this.log, sessionId, promptId, AbortSignal.timeout(50_000)))
+      events.push(event);
     return events;
   }
 
@@ -145,7 +157,9 @@ export class Harness {
   /** Verifies every session of the log. Called by `close`, so that every test ends in it. */
   async verifyAll({ closed = true } = {}): Promise<void> {
     for (const { sessionId } of await this.log.sessions()) {
-      const { problems } = await verifyEvents(await this.log.header(sessionId), this.log.events(sessionId), { closed });
+      const { problems } = await verifyEvents(await this.log.header(sessionId), this.log.events(sessionId), {
+        closed,
+      });
       expect(problems, `verify ${sessionId}`).toEqual([]);
     }
   }
@@ -174,7 +188,9 @@ export function answerIn(events: readonly LogEvent[]): string {
 }
 
 export function readingsIn(events: readonly LogEvent[]): UserMessage[] {
-  return events.filter(({ type, data }) => type === 'user/message' && (data as UserMessage).reading).map(({ data }) => data as UserMessage);
+  return events
+    .filter(({ type, data }) => type === 'user/message' && (data as UserMessage).reading)
+    .map(({ data }) => data as UserMessage);
 }
 
 /** The text of a reading. */

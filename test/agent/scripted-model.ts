@@ -40,7 +40,14 @@ export interface ScriptedModel {
 }
 
 export async function startScriptedModel(script: Script): Promise<ScriptedModel> {
-  const model: ScriptedModel = { baseURL: '', bodies: [], requests: [], aborted: 0, script, close: async () => undefined };
+  const model: ScriptedModel = {
+    baseURL: '',
+    bodies: [],
+    requests: [],
+    aborted: 0,
+    script,
+    close: async () => undefined,
+  };
   const server = createServer((request, response) => {
     answer(model, request, response).catch((error) => response.destroy(error));
   });
@@ -55,7 +62,11 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
   return model;
 }
 
-async function answer(model: ScriptedModel, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  model: ScriptedModel,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString();
@@ -70,7 +81,10 @@ async function answer(model: ScriptedModel, request: IncomingMessage, response: 
   if (scripted === 'hang') return;
   if (typeof scripted === 'object' && 'status' in scripted) {
     response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers });
-    response.end(scripted.body ?? JSON.stringify({ error: { message: `scripted ${scripted.status}`, type: 'scripted' } }));
+    response.end(
+      scripted.body ??
+        JSON.stringify({ error: { message: `scripted ${scripted.status}`, type: 'scripted' } }),
+    );
     return;
   }
   if (typeof scripted === 'object' && 'raw' in scripted) {
@@ -83,7 +97,11 @@ async function answer(model: ScriptedModel, request: IncomingMessage, response: 
     response.write(
       `data: ${JSON.stringify({ id: `c${index}`, object: 'chat.completion.chunk', created: 0, model: parsed.model, choices: [{ index: 0, delta, finish_reason: finish }], ...(usage ? { usage } : {}) })}\n\n`,
     );
-  const usage = { prompt_tokens: Math.ceil(body.length / 4), completion_tokens: 5, total_tokens: Math.ceil(body.length / 4) + 5 };
+  const usage = {
+    prompt_tokens: Math.ceil(body.length / 4),
+    completion_tokens: 5,
+    total_tokens: Math.ceil(body.length / 4) + 5,
+  };
   if (scripted === 'cut') {
     send({ role: 'assistant', content: 'half an ans' }, null);
     response.destroy();

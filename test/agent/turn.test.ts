@@ -1,5 +1,5 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventData, LogEvent, UserMessage } from '../../src/contract.ts';
 import { answerIn, Harness, readingsIn, textOf } from './harness.ts';
@@ -9,11 +9,16 @@ let agent: Harness;
 
 /** The script reads what to do from the last prompt: `say X`, `tools N`, `fail STATUS`, … */
 function script({ messages }: WireRequest): ScriptedAnswer {
-  const last = messages.findLast(({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'))?.content ?? '';
+  const last =
+    messages.findLast(({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'))
+      ?.content ?? '';
   const tools = /tools (\d+)/.exec(last);
   if (tools) {
-    const done = messages.slice(messages.findLastIndex(({ content }) => content === last)).filter(({ role }) => role === 'tool').length;
-    if (done < Number(tools[1])) return { calls: [{ name: 'convert_units', arguments: '{"value":10,"from":"km","to":"miles"}' }] };
+    const done = messages
+      .slice(messages.findLastIndex(({ content }) => content === last))
+      .filter(({ role }) => role === 'tool').length;
+    if (done < Number(tools[1]))
+      return { calls: [{ name: 'convert_units', arguments: '{"value":10,"from":"km","to":"miles"}' }] };
   }
   return { text: `answer to ${last.slice(0, 40)}` };
 }
@@ -65,7 +70,12 @@ describe('a turn', () => {
       [1, 2],
       [1, 3],
     ]);
-    expect(types(events).filter((type) => type.startsWith('tool/'))).toEqual(['tool/call', 'tool/result', 'tool/call', 'tool/result']);
+    expect(types(events).filter((type) => type.startsWith('tool/'))).toEqual([
+      'tool/call',
+      'tool/result',
+      'tool/call',
+      'tool/result',
+    ]);
     expect(textOf(readingsIn(events)[1])).toMatch(/Elapsed since the preceding step context: \d+s\.$/);
     expect(answerIn(events)).toBe('answer to tools 2');
   });
@@ -113,13 +123,32 @@ describe('a turn', () => {
   });
 
   it.each([
-    ['an empty text', { sessionId: 'bad-start', prompt: { text: '' } }, 'session:bad-start', 'invalid-prompt'],
-    ['a text that is too large', { sessionId: 'bad-start', prompt: { text: 'x'.repeat(256 * 1024 + 1) } }, 'session:bad-start', 'prompt-too-large'],
-    ['another workflow id', { sessionId: 'bad-start', prompt: { text: 'hi' } }, 'session:other', 'wrong-workflow-id'],
+    [
+      'an empty text',
+      { sessionId: 'bad-start', prompt: { text: '' } },
+      'session:bad-start',
+      'invalid-prompt',
+    ],
+    [
+      'a text that is too large',
+      { sessionId: 'bad-start', prompt: { text: 'x'.repeat(256 * 1024 + 1) } },
+      'session:bad-start',
+      'prompt-too-large',
+    ],
+    [
+      'another workflow id',
+      { sessionId: 'bad-start', prompt: { text: 'hi' } },
+      'session:other',
+      'wrong-workflow-id',
+    ],
     ['a bad session id', { sessionId: 'a b', prompt: { text: 'hi' } }, 'session:a b', 'invalid-session-id'],
     ['no argument', undefined, 'session:bad-start', 'invalid-session-id'],
   ])('fails at once for a start with %s', async (_, argument, workflowId, code) => {
-    const handle = await agent.client.workflow.start('agentTurn', { workflowId, taskQueue: agent.taskQueue, args: [argument] });
+    const handle = await agent.client.workflow.start('agentTurn', {
+      workflowId,
+      taskQueue: agent.taskQueue,
+      args: [argument],
+    });
     const error = await handle.result().catch((failure) => failure);
     expect(error).toBeInstanceOf(WorkflowFailedError);
     expect(error.cause).toBeInstanceOf(ApplicationFailure);
@@ -153,8 +182,8 @@ describe('a turn', () => {
     });
     const error = await agent.client.workflow
       .executeUpdateWithStart('prompt', { args: args as unknown[], startWorkflowOperation: start as never })
-      .catch((failure) => failure);
-    expect(error.cause).toMatchObject({ type: code });
+      .catch((failure: Error) => failure);
+    expect((error as Error).cause).toMatchObject({ type: code });
   });
 
   it('P25: prompts that arrive while a turn runs enter it or the next one, each once, in order', async () => {
@@ -178,7 +207,12 @@ describe('a turn', () => {
 
   it('answers error results for calls it cannot run, and goes on', async () => {
     const answers: ScriptedAnswer[] = [
-      { calls: [{ name: 'no_such_tool', arguments: '{}' }, { name: 'convert_units', arguments: 'not json' }] },
+      {
+        calls: [
+          { name: 'no_such_tool', arguments: '{}' },
+          { name: 'convert_units', arguments: 'not json' },
+        ],
+      },
       { text: 'sorry' },
     ];
     const before = agent.model.script;
@@ -189,7 +223,9 @@ describe('a turn', () => {
     } finally {
       agent.model.script = before;
     }
-    const results = (await agent.events('bad-calls')).filter(({ type }) => type === 'tool/result').map(({ data }) => data as EventData['tool/result']);
+    const results = (await agent.events('bad-calls'))
+      .filter(({ type }) => type === 'tool/result')
+      .map(({ data }) => data as EventData['tool/result']);
     expect(results.map(({ error }) => error!.code).sort()).toEqual(['invalid-arguments', 'unknown-tool']);
   });
 });

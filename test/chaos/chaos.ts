@@ -35,7 +35,13 @@ export interface ChaosResult {
 const SETTLE_MS = 180_000;
 const GIVE_UP_MS = 5_000;
 
-export async function chaos({ seed, seconds, workflowBundle, sessions = 8, log = () => undefined }: ChaosOptions): Promise<ChaosResult> {
+export async function chaos({
+  seed,
+  seconds,
+  workflowBundle,
+  sessions = 8,
+  log = () => undefined,
+}: ChaosOptions): Promise<ChaosResult> {
   const site = await Site.open(workflowBundle, script);
   try {
     const until = Date.now() + seconds * 1000;
@@ -64,14 +70,27 @@ export async function chaos({ seed, seconds, workflowBundle, sessions = 8, log =
         counts.sent += 1;
         // One caller in four gives up after an error and never repeats the prompt id.
         const patient = random.below(4) > 0;
-        const receipt = await deliver(site, sessionId, text, promptId, patient ? SETTLE_MS : GIVE_UP_MS, patient);
+        const receipt = await deliver(
+          site,
+          sessionId,
+          text,
+          promptId,
+          patient ? SETTLE_MS : GIVE_UP_MS,
+          patient,
+        );
         if (receipt) acknowledged.set(promptId, sessionId);
         else counts.gaveUp += 1;
         // Often shorter than a turn: the next prompt steers.
         await sleep(random.between(0, 1_500));
       }
     };
-    const reporter = setInterval(() => log(`${Math.round((until - Date.now()) / 1000)} s to go: ${counts.kills} kills, ${acknowledged.size} of ${counts.sent} prompts acknowledged`), 10_000);
+    const reporter = setInterval(
+      () =>
+        log(
+          `${Math.round((until - Date.now()) / 1000)} s to go: ${counts.kills} kills, ${acknowledged.size} of ${counts.sent} prompts acknowledged`,
+        ),
+      10_000,
+    );
     try {
       await Promise.all([killer(), ...Array.from({ length: sessions }, (_, index) => prompter(index))]);
       const settling = Date.now();
@@ -91,7 +110,9 @@ export async function chaos({ seed, seconds, workflowBundle, sessions = 8, log =
 /** Answers as a model would: as many tool calls as the newest prompt asks for, one a step, then text. */
 async function script({ messages }: WireRequest): Promise<ScriptedAnswer> {
   await sleep(20 + Math.random() * 200);
-  const asked = messages.findLastIndex(({ role, content }) => role === 'user' && content?.startsWith('tools '));
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && content?.startsWith('tools '),
+  );
   const wanted = Number(/tools (\d)/.exec(messages[asked]!.content!)![1]);
   const done = messages.slice(asked).filter(({ role }) => role === 'tool').length;
   if (done >= wanted) return { text: 'done' };
@@ -100,7 +121,14 @@ async function script({ messages }: WireRequest): Promise<ScriptedAnswer> {
     : { calls: [{ name: 'take_effect', arguments: '{}' }] };
 }
 
-async function deliver(site: Site, sessionId: string, text: string, promptId: string, forMs: number, again: boolean): Promise<boolean> {
+async function deliver(
+  site: Site,
+  sessionId: string,
+  text: string,
+  promptId: string,
+  forMs: number,
+  again: boolean,
+): Promise<boolean> {
   const until = Date.now() + forMs;
   for (;;) {
     try {

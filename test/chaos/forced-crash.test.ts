@@ -3,12 +3,13 @@
  * before the restart comes a prompt, or a cancel. Whatever stood then, each accepted prompt is in the log once, each
  * turn closes, each session verifies.
  */
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ScriptedAnswer, WireRequest } from '../agent/scripted-model.ts';
 import { naivePrompts } from './naive/activities.ts';
@@ -21,9 +22,15 @@ const SETTLE_MS = 100_000;
 /** First a call of each tool, then an answer; a prompt that says `hang` is not answered while the first worker lives. */
 function script(hangs: { now: boolean }) {
   return async ({ messages }: WireRequest): Promise<ScriptedAnswer> => {
-    const last = messages.findLastIndex(({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'));
+    const last = messages.findLastIndex(
+      ({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'),
+    );
     if (messages[last]!.content!.includes('hang') && hangs.now) return 'hang';
-    if (messages.slice(last).some(({ role }) => role === 'tool') || !messages[last]!.content!.includes('tools')) return { text: 'answer' };
+    if (
+      messages.slice(last).some(({ role }) => role === 'tool') ||
+      !messages[last]!.content!.includes('tools')
+    )
+      return { text: 'answer' };
     return {
       calls: [
         { name: 'take_effect', arguments: '{}' },
@@ -49,53 +56,64 @@ const POINTS: { writer: string; nth: number; provoke: 'tools' | 'cancel' | 'term
 
 const CASES = POINTS.flatMap((point) =>
   (['before', 'after'] as const).flatMap((phase) =>
-    [false, true].flatMap((withServer) => (['prompt', 'cancel'] as const).map((meanwhile) => ({ ...point, phase, withServer, meanwhile }))),
+    [false, true].flatMap((withServer) =>
+      (['prompt', 'cancel'] as const).map((meanwhile) => ({ ...point, phase, withServer, meanwhile })),
+    ),
   ),
 );
 
 describe.concurrent('a crash at a commit', () => {
-  it.for(CASES)('$phase $writer $nth ($provoke), server killed: $withServer, then a $meanwhile', { timeout: 240_000 }, async (point) => {
-    const hangs = { now: true };
-    const site = await Site.open(inject('workflowBundle'), script(hangs));
-    try {
-      const acknowledged = new Map<string, string>();
-      const send = (text: string, promptId: string) =>
-        site.send(SESSION, text, promptId).then(
-          () => void acknowledged.set(promptId, SESSION),
-          // A caller that gives up: its prompt may be in the log or not.
-          () => undefined,
-        );
-      const { writer, phase, nth, provoke, withServer, meanwhile } = point;
-      const first = site.startWorker({ writer, phase, nth, ...(withServer ? { serverPid: site.server.pid } : {}) });
-      await first.ready;
-      const sent = [send(provoke === 'tools' ? 'use the tools' : 'hang', 'p1')];
-      const run = site.client.workflow.getHandle(`session:${SESSION}`);
-      if (provoke !== 'tools') {
-        await sent[0];
-        while (site.model.requests.length === 0) await sleep(20);
-        if (provoke === 'cancel') await run.cancel();
-        else {
-          await run.terminate('crash test');
-          sent.push(send('after the termination', 'p2'));
+  it.for(CASES)(
+    '$phase $writer $nth ($provoke), server killed: $withServer, then a $meanwhile',
+    { timeout: 240_000 },
+    async (point) => {
+      const hangs = { now: true };
+      const site = await Site.open(inject('workflowBundle'), script(hangs));
+      try {
+        const acknowledged = new Map<string, string>();
+        const send = (text: string, promptId: string) =>
+          site.send(SESSION, text, promptId).then(
+            () => void acknowledged.set(promptId, SESSION),
+            // A caller that gives up: its prompt may be in the log or not.
+            () => undefined,
+          );
+        const { writer, phase, nth, provoke, withServer, meanwhile } = point;
+        const first = site.startWorker({
+          writer,
+          phase,
+          nth,
+          ...(withServer ? { serverPid: site.server.pid } : {}),
+        });
+        await first.ready;
+        const sent = [send(provoke === 'tools' ? 'use the tools' : 'hang', 'p1')];
+        const run = site.client.workflow.getHandle(`session:${SESSION}`);
+        if (provoke !== 'tools') {
+          await sent[0];
+          while (site.model.requests.length === 0) await sleep(20);
+          if (provoke === 'cancel') await run.cancel();
+          else {
+            await run.terminate('crash test');
+            sent.push(send('after the termination', 'p2'));
+          }
         }
+        expect(await first.ended).toBe('SIGKILL');
+        if (withServer) await site.restartServer();
+        hangs.now = false;
+        if (meanwhile === 'prompt') sent.push(send('meanwhile', 'p3'));
+        else await run.cancel().catch(() => undefined);
+        await sleep(300);
+        site.startWorker();
+        await Promise.all(sent);
+        await site.settled(acknowledged, SETTLE_MS);
+        const { findings } = await site.audit(acknowledged);
+        expect(findings).toEqual([]);
+        if (!withServer) expect(acknowledged.has('p1')).toBe(true);
+        if (meanwhile === 'prompt') expect(acknowledged.has('p3')).toBe(true);
+      } finally {
+        await site.close();
       }
-      expect(await first.ended).toBe('SIGKILL');
-      if (withServer) await site.restartServer();
-      hangs.now = false;
-      if (meanwhile === 'prompt') sent.push(send('meanwhile', 'p3'));
-      else await run.cancel().catch(() => undefined);
-      await sleep(300);
-      site.startWorker();
-      await Promise.all(sent);
-      await site.settled(acknowledged, SETTLE_MS);
-      const { findings } = await site.audit(acknowledged);
-      expect(findings).toEqual([]);
-      if (!withServer) expect(acknowledged.has('p1')).toBe(true);
-      if (meanwhile === 'prompt') expect(acknowledged.has('p3')).toBe(true);
-    } finally {
-      await site.close();
-    }
-  });
+    },
+  );
 });
 
 describe('the test of the test', () => {

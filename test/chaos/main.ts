@@ -23,9 +23,18 @@ const folder = await mkdtemp(join(tmpdir(), 'time-context-chaos-'));
 try {
   process.stdout.write(`seed ${seed}, ${seconds} s, ${sessions} sessions\n`);
   const workflowBundle = join(folder, 'workflows.js');
-  const { code } = await bundleWorkflowCode({ workflowsPath: WORKFLOWS_PATH, logger: new DefaultLogger('ERROR') });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: WORKFLOWS_PATH,
+    logger: new DefaultLogger('ERROR'),
+  });
   await writeFile(workflowBundle, code);
-  const result = await chaos({ seed, seconds, sessions, workflowBundle, log: (line) => process.stdout.write(`${line}\n`) });
+  const result = await chaos({
+    seed,
+    seconds,
+    sessions,
+    workflowBundle,
+    log: (line) => process.stdout.write(`${line}\n`),
+  });
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   process.exitCode = result.findings.length === 0 ? 0 : 1;
 } finally {

@@ -38,7 +38,15 @@ export class Site {
   readonly #naive: boolean;
   readonly #workers = new Set<ChildProcess>();
 
-  private constructor(parts: { server: DevServer; client: Client; log: SessionLog; model: ScriptedModel; folder: string; bundle: string; naive: boolean }) {
+  private constructor(parts: {
+    server: DevServer;
+    client: Client;
+    log: SessionLog;
+    model: ScriptedModel;
+    folder: string;
+    bundle: string;
+    naive: boolean;
+  }) {
     this.server = parts.server;
     this.client = parts.client;
     this.log = parts.log;
@@ -50,7 +58,10 @@ export class Site {
 
   static async open(workflowBundle: string, script: Script, naive = false): Promise<Site> {
     const folder = await mkdtemp(join(tmpdir(), 'time-context-chaos-'));
-    const server = await startDevServer({ cliPath: await findTemporalCli(), dbFile: join(folder, 'temporal.db') });
+    const server = await startDevServer({
+      cliPath: await findTemporalCli(),
+      dbFile: join(folder, 'temporal.db'),
+    });
     return new Site({
       server,
       folder,
@@ -87,7 +98,9 @@ export class Site {
       ...(crash ? { crash } : {}),
       ...(this.#naive ? { naive: true } : {}),
     };
-    const child = spawn(process.execPath, [WORKER, JSON.stringify(spec)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [WORKER, JSON.stringify(spec)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     this.#workers.add(child);
     const ended = new Promise<string>((resolve) =>
       child.once('exit', (code, signal) => {
@@ -100,7 +113,9 @@ export class Site {
       ended,
       ready: new Promise((resolve, reject) => {
         child.stdout!.once('data', () => resolve());
-        child.once('exit', (code, signal) => reject(new Error(`the worker ended before it was ready: ${signal ?? code}`)));
+        child.once('exit', (code, signal) =>
+          reject(new Error(`the worker ended before it was ready: ${signal ?? code}`)),
+        );
       }),
       kill: (signal) => child.kill(signal),
     };
@@ -116,22 +131,35 @@ export class Site {
     for (;;) {
       const missing = await this.#missing(acknowledged);
       if (missing.length === 0) return;
-      if (Date.now() > until) throw new Error(`not settled after ${timeoutMs / 1000} s: ${missing.slice(0, 10).join('; ')}`);
+      if (Date.now() > until)
+        throw new Error(`not settled after ${timeoutMs / 1000} s: ${missing.slice(0, 10).join('; ')}`);
       await sleep(200);
     }
   }
 
   async #missing(acknowledged: ReadonlyMap<string, string>): Promise<string[]> {
-    const open = (await this.log.sessions()).filter((session) => session.open).map(({ sessionId }) => `session ${sessionId} has an open turn`);
+    const open = (await this.log.sessions())
+      .filter((session) => session.open)
+      .map(({ sessionId }) => `session ${sessionId} has an open turn`);
     const lost = [];
     for (const [promptId, sessionId] of acknowledged) {
-      if (!(await this.log.promptPlace(sessionId, promptId))) lost.push(`prompt ${promptId} of ${sessionId} is not in the log`);
+      if (!(await this.log.promptPlace(sessionId, promptId)))
+        lost.push(`prompt ${promptId} of ${sessionId} is not in the log`);
     }
     return [...open, ...lost];
   }
 
   /** The audit: what must hold of a log after any crash. Returns what does not, and the figures. */
-  async audit(acknowledged: ReadonlyMap<string, string>): Promise<{ findings: string[]; prompts: number; turns: number; readings: number; events: number; reasons: Record<string, number> }> {
+  async audit(
+    acknowledged: ReadonlyMap<string, string>,
+  ): Promise<{
+    findings: string[];
+    prompts: number;
+    turns: number;
+    readings: number;
+    events: number;
+    reasons: Record<string, number>;
+  }> {
     const findings: string[] = [];
     const figures = { prompts: 0, turns: 0, readings: 0, events: 0 };
     const reasons: Record<string, number> = {};
@@ -145,7 +173,11 @@ export class Site {
       figures.readings += verified.readings;
       let answered = true;
       for (const { type, data } of events) {
-        const { prompt, source, reason } = data as { prompt?: unknown; source?: { rpcId: string }; reason?: TurnEndReason };
+        const { prompt, source, reason } = data as {
+          prompt?: unknown;
+          source?: { rpcId: string };
+          reason?: TurnEndReason;
+        };
         if (type === 'user/message' && prompt) {
           places.set(source!.rpcId, (places.get(source!.rpcId) ?? 0) + 1);
           answered = false;
@@ -153,12 +185,15 @@ export class Site {
         if (type === 'assistant/message') answered = true;
         if (type !== 'turn/end') continue;
         reasons[reason!.kind] = (reasons[reason!.kind] ?? 0) + 1;
-        if (reason!.kind === 'completed' && !answered) findings.push(`${sessionId}: a turn completed with a prompt unanswered`);
+        if (reason!.kind === 'completed' && !answered)
+          findings.push(`${sessionId}: a turn completed with a prompt unanswered`);
       }
     }
     figures.prompts = places.size;
-    for (const [promptId, count] of places) if (count !== 1) findings.push(`prompt ${promptId} stands ${count} times`);
-    for (const promptId of acknowledged.keys()) if (!places.has(promptId)) findings.push(`prompt ${promptId} was acknowledged and is lost`);
+    for (const [promptId, count] of places)
+      if (count !== 1) findings.push(`prompt ${promptId} stands ${count} times`);
+    for (const promptId of acknowledged.keys())
+      if (!places.has(promptId)) findings.push(`prompt ${promptId} was acknowledged and is lost`);
     for (const [key, count] of countLines(join(this.folder, 'effects'))) {
       if (count > 1) findings.push(`the unsafe tool took effect ${count} times for call ${key}`);
     }
@@ -179,6 +214,7 @@ export class Site {
 function countLines(path: string): Map<string, number> {
   const counts = new Map<string, number>();
   if (!existsSync(path)) return counts;
-  for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean))
+    counts.set(line, (counts.get(line) ?? 0) + 1);
   return counts;
 }

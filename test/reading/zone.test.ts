@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { acceptZone, knownZone, primaryZone, processZone, sameZone } from '../../src/reading/zone.ts';
+import { tablePrimary } from '../../src/reading/zone-class.ts';
 import { zonePolicy } from '../../src/reading/zone-policy.ts';
-import { ZONE_CLASSES } from '../../src/reading/zone-table.ts';
+import { ZONE_CLASSES, ZONE_TABLE_VERSION } from '../../src/reading/zone-table.ts';
 
 const CLASSES = ZONE_CLASSES.trim()
   .split('\n')
@@ -160,6 +162,23 @@ describe('alias classes', () => {
     const held = new Set(NAMES);
     for (const name of Intl.supportedValuesOf('timeZone')) expect(held).toContain(name);
     for (const [primary] of CLASSES) expect(knownZone(primary!)).toBe(true);
+  });
+
+  test('are those of the package that the table names', () => {
+    const require = createRequire(import.meta.url);
+    const { version } = require('cldr-bcp47/package.json');
+    expect(ZONE_TABLE_VERSION).toBe(`cldr-bcp47 ${version}`);
+    const types = require('cldr-bcp47/bcp47/timezone.json').keyword.u.tz as Record<
+      string,
+      { _alias?: string; _iana?: string }
+    >;
+    for (const [id, { _alias, _iana }] of Object.entries(types)) {
+      if (id === 'unk') continue;
+      for (const name of _alias?.split(' ') ?? []) {
+        const primary = ['utc', 'gmt'].includes(id) ? 'UTC' : (_iana ?? _alias!.split(' ')[0]);
+        expect([name, tablePrimary(name)]).toEqual([name, primary]);
+      }
+    }
   });
 
   test('a zone of one country is never that of another', () => {

@@ -20,7 +20,9 @@ type Scenario = (site: Site) => Promise<void>;
 /** What the model does is said by the newest prompt. */
 let hanging = false;
 function script({ messages }: WireRequest): ScriptedAnswer {
-  const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'));
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'),
+  );
   const text = messages[asked]!.content!;
   if (text.includes('fail')) return { status: 401, body: JSON.stringify({ error: { message: 'bad key' } }) };
   if (text.includes('long answer')) return { text: 'cut', finish: 'length' };
@@ -55,7 +57,14 @@ const scenarios: Record<string, Scenario> = {
     await site.startWorker().ready;
     await site.send(S, 'tools 3', 'p1');
     await Promise.all(['p2', 'p3'].map((id) => site.send(S, 'tools 1', id)));
-    await site.settled(new Map([['p1', S], ['p2', S], ['p3', S]]), 30_000);
+    await site.settled(
+      new Map([
+        ['p1', S],
+        ['p2', S],
+        ['p3', S],
+      ]),
+      30_000,
+    );
     await finished(site);
   },
   'start-argument': async (site) => {
@@ -77,7 +86,11 @@ const scenarios: Record<string, Scenario> = {
   },
   'no-prompt': async (site) => {
     await site.startWorker().ready;
-    await site.client.workflow.start('agentTurn', { workflowId: `session:${S}`, taskQueue: TASK_QUEUE, args: [{ sessionId: S }] });
+    await site.client.workflow.start('agentTurn', {
+      workflowId: `session:${S}`,
+      taskQueue: TASK_QUEUE,
+      args: [{ sessionId: S }],
+    });
     await finished(site);
   },
   leftovers: async (site) => {
@@ -89,7 +102,13 @@ const scenarios: Record<string, Scenario> = {
     await sleep(300);
     site.startWorker();
     await Promise.all([sent, more]);
-    await site.settled(new Map([['p1', S], ['p2', S]]), 60_000);
+    await site.settled(
+      new Map([
+        ['p1', S],
+        ['p2', S],
+      ]),
+      60_000,
+    );
     await finished(site);
   },
   'failing-model': async (site) => {
@@ -121,11 +140,15 @@ const scenarios: Record<string, Scenario> = {
 };
 
 const [release, only] = process.argv.slice(2);
-if (!release) throw new Error('give the release that is recorded, such as 0.1.0; then, if you like, one scenario');
+if (!release)
+  throw new Error('give the release that is recorded, such as 0.1.0; then, if you like, one scenario');
 const folder = await mkdtemp(join(tmpdir(), 'time-context-record-'));
 try {
   const workflowBundle = join(folder, 'workflows.js');
-  await writeFile(workflowBundle, (await bundleWorkflowCode({ workflowsPath: WORKFLOWS_PATH, logger: new DefaultLogger('ERROR') })).code);
+  await writeFile(
+    workflowBundle,
+    (await bundleWorkflowCode({ workflowsPath: WORKFLOWS_PATH, logger: new DefaultLogger('ERROR') })).code,
+  );
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (only && only !== name) continue;
     const site = await Site.open(workflowBundle, script);
@@ -135,7 +158,9 @@ try {
       const runs = await Array.fromAsync(site.client.workflow.list({ query: `WorkflowId = "session:${S}"` }));
       for (const { runId } of runs.reverse()) {
         index += 1;
-        const history = historyToJSON(await site.client.workflow.getHandle(`session:${S}`, runId).fetchHistory());
+        const history = historyToJSON(
+          await site.client.workflow.getHandle(`session:${S}`, runId).fetchHistory(),
+        );
         const file = `${release}-${name}${runs.length > 1 ? `-${index}` : ''}.json`;
         await writeFile(join(FOLDER, file), `${anonymous(JSON.stringify(JSON.parse(history), null, 1))}\n`);
         process.stdout.write(`${file}: ${JSON.parse(history).events.length} events\n`);
@@ -150,5 +175,8 @@ try {
 
 /** Leaves out where and by whom it was recorded: paths in stack traces, process and host in identities. */
 function anonymous(json: string): string {
-  return json.replaceAll(ROOT, '').replaceAll(folder, '').replace(/"\d+@[^"]*"/g, '"recorder"');
+  return json
+    .replaceAll(ROOT, '')
+    .replaceAll(folder, '')
+    .replace(/"\d+@[^"]*"/g, '"recorder"');
 }

@@ -1,13 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, DeterminismViolationError, Runtime, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  Runtime,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 
 const FOLDER = fileURLToPath(new URL('./histories/', import.meta.url));
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
 
 // The failures below are wanted; their log lines are not.
-Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging: { filter: 'OFF' } } });
+Runtime.install({
+  logger: new DefaultLogger('ERROR', () => undefined),
+  telemetryOptions: { logging: { filter: 'OFF' } },
+});
 
 const historyIn = (file: string) => JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8'));
 
@@ -35,12 +45,20 @@ describe('the test of the test', () => {
   });
 
   it.each(FILES)('a workflow with a timer more fails on %s', async (file) => {
-    const replay = Worker.runReplayHistory({ workflowBundle: addedTimer }, historyIn(file), 'session:recorded');
+    const replay = Worker.runReplayHistory(
+      { workflowBundle: addedTimer },
+      historyIn(file),
+      'session:recorded',
+    );
     await expect(replay).rejects.toThrow(DeterminismViolationError);
   });
 
   it('a workflow with one activity changed fails on 0.1.0-tools.json', async () => {
-    const replay = Worker.runReplayHistory({ workflowBundle: changedActivity as never }, historyIn('0.1.0-tools.json'), 'session:recorded');
+    const replay = Worker.runReplayHistory(
+      { workflowBundle: changedActivity as never },
+      historyIn('0.1.0-tools.json'),
+      'session:recorded',
+    );
     await expect(replay).rejects.toThrow(DeterminismViolationError);
   });
 });

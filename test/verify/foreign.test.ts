@@ -1,7 +1,9 @@
 /** Logs of DeepSeek Harness: readings without data, in other words, among event types that are not ours. */
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent, PluginSource, UserMessage } from '../../src/contract.ts';
 import { isReading } from '../../src/reading/classify.ts';
+import { readExchangeFile } from '../../src/verify/file.ts';
 import { verifyEvents } from '../../src/verify/verify.ts';
 import { foreignReading, HEADER, LogBuilder, plainMessage } from '../reading/log-builder.ts';
 
@@ -54,6 +56,21 @@ describe('a log of DeepSeek Harness', () => {
       turns: 3,
       problems: [],
       notes: ['3 readings in the words of DeepSeek Harness'],
+    });
+  });
+
+  test('as its own packages 0.1.0-rc.8 wrote it, chunks packed, is accepted', async () => {
+    const path = fileURLToPath(new URL('dsh-session-0.1.0-rc.8.jsonl', import.meta.url));
+    const { header, events } = await readExchangeFile(path);
+    expect(await verifyEvents(header, events, { closed: true })).toEqual({
+      events: 58,
+      readings: 5,
+      turns: 3,
+      problems: [],
+      notes: [
+        '5 readings in the words of DeepSeek Harness',
+        '1 reading counted from a message that is no baseline here, as DeepSeek Harness does',
+      ],
     });
   });
 

@@ -19,7 +19,9 @@ export function naiveActivities(path: string, onCommit: CommitHook) {
         database
           .prepare('insert into steps values (?, ?, ?) on conflict do nothing')
           .run(sessionId, step, JSON.stringify(prompts));
-        const stands = database.prepare('select prompts from steps where session = ? and step = ?').get(sessionId, step);
+        const stands = database
+          .prepare('select prompts from steps where session = ? and step = ?')
+          .get(sessionId, step);
         await onCommit('preStep', 'after');
         return { ended: (JSON.parse(stands!.prompts as string) as string[]).length === 0 };
       } finally {
@@ -44,6 +46,8 @@ export function naivePrompts(path: string): string[] {
 
 function openNaive(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 1_000 });
-  database.exec('create table if not exists steps (session text, step integer, prompts text, primary key (session, step))');
+  database.exec(
+    'create table if not exists steps (session text, step integer, prompts text, primary key (session, step))',
+  );
   return database;
 }
