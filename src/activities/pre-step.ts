@@ -15,6 +15,7 @@ import type {
   TurnEndReason,
   UserMessage,
 } from '../contract.ts';
+import { zoneOfReading } from '../reading/parse.ts';
 import { prepareReading } from '../reading/reading.ts';
 import { acceptZone } from '../reading/zone.ts';
 import { closingEvents } from '../session/close.ts';
@@ -175,7 +176,7 @@ async function enterStep(
               seq: latest.seq,
               time: latest.time,
               shadowed: latest.shadowed,
-              ...(latest.reading ? { zone: latest.reading.zone } : {}),
+              zone: zoneOfReading(latest.message),
             },
           }
         : {}),

@@ -5,7 +5,7 @@ import { samePolicy } from './zone-policy.ts';
 /** The last reading in a session's raw log, shadowed and inherited ones included. */
 export interface LatestReading extends EventPoint {
   /** Its zone policy; absent where the message holds none that can be read. */
-  zone?: ReadingZone;
+  zone?: ReadingZone | undefined;
   shadowed: boolean;
 }
 

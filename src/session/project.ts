@@ -64,10 +64,16 @@ export function project(event: LogEvent, after: SessionState, slot: string | nul
     turn_key: inTurn ? after.turnKey : null,
     slot: inTurn && after.turnKey !== null ? slot : null,
     prompt_id: promptIdOf(event),
-    zone: event.type === 'user/message' ? (promptZone(event.data as UserMessage) ?? null) : null,
+    zone: zoneOf(event),
     is_baseline: isBaselineMessage(event) ? 1 : 0,
     is_reading: isReading(event) ? 1 : 0,
   };
+}
+
+/** The zone that a prompt brought. A replacement may be the copy of another turn's prompt: it brings none. */
+function zoneOf(event: LogEvent): string | null {
+  if (event.type !== 'user/message' || event.surfaceOp !== 'append') return null;
+  return promptZone(event.data as UserMessage) ?? null;
 }
 
 /** The one place of a prompt in the log: its message, or the event that says it was consumed. */

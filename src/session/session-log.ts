@@ -12,9 +12,9 @@ import {
   FORMAT_VERSION,
   type LogEvent,
   type NewEvent,
-  type ReadingData,
   type SessionHeader,
   type SurfaceOp,
+  type UserMessage,
 } from '../contract.ts';
 import type { Database } from './database.ts';
 import { losslessJson } from './json.ts';
@@ -286,6 +286,17 @@ export class LogTransaction {
     }
   }
 
+  /** Puts another header in the place of the session's own; its id and age stay. */
+  async putHeader(sessionId: string, header: SessionHeader): Promise<void> {
+    const { type: _type, id: _id, createdAt: _createdAt, ...rest } = header;
+    await this.#sql
+      .updateTable('sessions')
+      .set({ header: losslessJson(rest) })
+      .where('session_id', '=', sessionId)
+      .execute();
+    this.wrote = true;
+  }
+
   /**
    * Appends events to a session that has a row. A replacement shadows its span of the surface.
    * @param events - in order; `time` is now unless an imported event brings its own
@@ -498,7 +509,7 @@ export class LogTransaction {
   async latestReading(
     sessionId: string,
   ): Promise<
-    { seq: number; time: number; turn: number | null; shadowed: boolean; reading?: ReadingData } | undefined
+    { seq: number; time: number; turn: number | null; shadowed: boolean; message: UserMessage } | undefined
   > {
     const row = await this.#events(sessionId)
       .select(['turn', 'shadowed_by'])
@@ -506,15 +517,15 @@ export class LogTransaction {
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst();
-    if (!row) return undefined;
-    const { reading } = eventOf(row).data as { reading?: ReadingData };
-    return {
-      seq: row.seq,
-      time: row.time,
-      turn: row.turn,
-      shadowed: row.shadowed_by !== null,
-      ...(reading ? { reading } : {}),
-    };
+    return (
+      row && {
+        seq: row.seq,
+        time: row.time,
+        turn: row.turn,
+        shadowed: row.shadowed_by !== null,
+        message: eventOf(row).data as UserMessage,
+      }
+    );
   }
 
   /** Zones that the prompts of a turn brought, in order. */

@@ -16,6 +16,12 @@ export class ExchangeError extends Error {
   }
 }
 
+/** A line above this many bytes is no event: nothing that this product writes comes near. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** Told of each line, counted from 1, before what it holds is yielded. */
+export type OnLine = (line: number, text: string) => void;
+
 /** The header of an exchange, and its events as they are read. What they say is checked elsewhere. */
 export interface Exchange {
   header: SessionHeader;
@@ -28,13 +34,13 @@ export interface Exchange {
  * @throws ExchangeError for a line that is no JSON object, or a first line that is no header; of later lines, while `events` is read
  * @throws the error of the system (`ENOENT`, `EISDIR`…) where the file cannot be read
  */
-export function readExchangeFile(path: string): Promise<Exchange> {
-  return readExchange(createReadStream(path));
+export function readExchangeFile(path: string, onLine?: OnLine): Promise<Exchange> {
+  return readExchange(createReadStream(path), onLine);
 }
 
 /** As {@link readExchangeFile}, of any stream of bytes. */
-export async function readExchange(bytes: AsyncIterable<Uint8Array>): Promise<Exchange> {
-  const lines = jsonLines(bytes);
+export async function readExchange(bytes: AsyncIterable<Uint8Array>, onLine?: OnLine): Promise<Exchange> {
+  const lines = jsonLines(bytes, onLine);
   const first = await lines.next();
   if (first.done) throw new ExchangeError(1, 'expected the header of a session, found the end of the file');
   const { type } = first.value;
@@ -66,12 +72,14 @@ async function* eventsOf(
 
 async function* jsonLines(
   bytes: AsyncIterable<Uint8Array>,
+  onLine?: OnLine,
 ): AsyncGenerator<Record<string, unknown>, void, void> {
   let line = 0;
   for await (const text of textLines(bytes)) {
     line += 1;
     if (text === undefined)
       throw new ExchangeError(line, 'expected UTF-8 text; decompress a .zstd file first: zstd -d');
+    onLine?.(line, text);
     yield jsonObject(text, line);
   }
 }
@@ -81,7 +89,9 @@ function jsonObject(text: string, line: number): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    const found = text.trim() === '' ? 'an empty line' : (cause as Error).message;
+    // The runtime counts lines within the text, which is one line of many.
+    const why = (cause as Error).message.replace(/ \(line \d+ column \d+\)$/, '');
+    const found = text.trim() === '' ? 'an empty line' : why;
     throw new ExchangeError(line, `expected a JSON object, found ${found}`, { cause });
   }
   if (!isObject(value))
@@ -101,15 +111,22 @@ const NEWLINE = 0x0a;
 async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string | undefined, void, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let parts: Uint8Array[] = [];
+  let size = 0;
+  let line = 1;
   for await (const chunk of bytes) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       parts.push(chunk.subarray(start, end));
       yield decode(decoder, parts);
       parts = [];
+      size = 0;
+      line += 1;
       start = end + 1;
     }
     if (start < chunk.length) parts.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > MAX_LINE_BYTES)
+      throw new ExchangeError(line, `expected a line of at most ${MAX_LINE_BYTES} bytes, found a longer one`);
   }
   if (parts.length > 0) yield decode(decoder, parts);
 }
