@@ -16,6 +16,8 @@ export interface DevServerOptions {
   port?: number | undefined;
   /** Made at start; default `default`. */
   namespace?: string | undefined;
+  /** The server's dynamic configuration, key by key. */
+  dynamicConfig?: Record<string, string | number> | undefined;
   /** Gets each line that the server prints. */
   log?: ((line: string) => void) | undefined;
 }
@@ -47,6 +49,8 @@ export class DevServerError extends Error {
   override readonly name = 'DevServerError';
 }
 
+/** Its one shard is polled 20 times a second otherwise, and every task waits 50 ms. */
+const DYNAMIC_CONFIG = { 'history.transferProcessorMaxPollRPS': 2000 };
 const READY_MS = 30_000;
 const STOP_MS = 10_000;
 /** How long a predecessor on the same port or file may take to be gone. */
@@ -126,7 +130,7 @@ exec "$@" 3<&-
 `;
 
 function launch(
-  { cliPath, namespace, log }: DevServerOptions,
+  { cliPath, namespace, dynamicConfig, log }: DevServerOptions,
   port: number,
   dbFile: string | undefined,
 ): DevServer {
@@ -143,8 +147,9 @@ function launch(
   ];
   if (dbFile !== undefined) args.push('--db-filename', dbFile);
   if (namespace !== undefined && namespace !== 'default') args.push('--namespace', namespace);
-  // Its one shard is polled 20 times a second otherwise, and every task waits 50 ms.
-  args.push('--dynamic-config-value', 'history.transferProcessorMaxPollRPS=2000');
+  for (const [key, value] of Object.entries({ ...DYNAMIC_CONFIG, ...dynamicConfig })) {
+    args.push('--dynamic-config-value', `${key}=${value}`);
+  }
 
   const child = spawn('sh', ['-c', GUARD, 'temporal-dev-server', cliPath, ...args], {
     // A session of its own: signals of the terminal go to the session they belong to.

@@ -129,7 +129,7 @@ describe('the test of the test', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('shows the naive variant, where the workflow says what a step contains, to lose an accepted prompt', async () => {
-    const site = await Site.open(bundle, () => ({ text: 'unused' }), true);
+    const site = await Site.open(bundle, () => ({ text: 'unused' }), { naive: true });
     try {
       const first = site.startWorker({ writer: 'preStep', phase: 'after', nth: 2 });
       await first.ready;

@@ -28,6 +28,12 @@ export interface WorkerProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
+export interface SiteOptions {
+  /** Runs the naive variant's activities. */
+  naive?: boolean;
+  dynamicConfig?: Record<string, number>;
+}
+
 export class Site {
   server: DevServer;
   readonly client: Client;
@@ -56,11 +62,16 @@ export class Site {
     this.#naive = parts.naive;
   }
 
-  static async open(workflowBundle: string, script: Script, naive = false): Promise<Site> {
+  static async open(
+    workflowBundle: string,
+    script: Script,
+    { naive = false, dynamicConfig }: SiteOptions = {},
+  ): Promise<Site> {
     const folder = await mkdtemp(join(tmpdir(), 'time-context-chaos-'));
     const server = await startDevServer({
       cliPath: await findTemporalCli(),
       dbFile: join(folder, 'temporal.db'),
+      dynamicConfig,
     });
     return new Site({
       server,
@@ -150,9 +161,7 @@ export class Site {
   }
 
   /** The audit: what must hold of a log after any crash. Returns what does not, and the figures. */
-  async audit(
-    acknowledged: ReadonlyMap<string, string>,
-  ): Promise<{
+  async audit(acknowledged: ReadonlyMap<string, string>): Promise<{
     findings: string[];
     prompts: number;
     turns: number;

@@ -130,6 +130,13 @@ const scenarios: Record<string, Scenario> = {
     await finished(site);
     hanging = false;
   },
+  /** The server suggests a new run after this few events. */
+  continued: async (site) => {
+    await site.startWorker().ready;
+    await site.send(S, 'tools 6', 'p1');
+    await site.settled(new Map([['p1', S]]), 30_000);
+    await finished(site);
+  },
   'known-prompt': async (site) => {
     await site.startWorker().ready;
     for (const id of ['p1', 'p2', 'p1']) {
@@ -151,7 +158,9 @@ try {
   );
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (only && only !== name) continue;
-    const site = await Site.open(workflowBundle, script);
+    const site = await Site.open(workflowBundle, script, {
+      ...(name === 'continued' ? { dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 40 } } : {}),
+    });
     try {
       await scenario(site);
       let index = 0;
