@@ -38,6 +38,15 @@ export type ShownItem = { seq: number; time: number } & (
 
 /** @returns undefined for what only brackets other events, such as `step/end` */
 export function shownItem(event: LogEvent): ShownItem | undefined {
+  try {
+    return itemOf(event);
+  } catch {
+    // Imported events are kept as they are, and some have not the parts that ours have.
+    return { seq: event.seq, time: event.time, kind: 'other', type: event.type };
+  }
+}
+
+function itemOf(event: LogEvent): ShownItem | undefined {
   const { seq, time, type } = event;
   const place = { seq, time };
   switch (type) {
