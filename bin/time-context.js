@@ -45,12 +45,15 @@ const node = lockedNode();
 if (node) runIn(node);
 else if (!runsHere()) {
   const remedy = isCheckout ? 'run npm ci first, which brings the right one' : 'install a newer one';
-  explain(`Node.js ${isCheckout ? '22.18' : '22.13'} or newer is needed, this is ${process.versions.node}; ${remedy}`);
+  explain(
+    `Node.js ${isCheckout ? '22.18' : '22.13'} or newer is needed, this is ${process.versions.node}; ${remedy}`,
+  );
 } else {
   // Older ones call their SQLite experimental on each start, which is no news to a user.
   const { emitWarning } = process;
   process.emitWarning = (warning, ...rest) => {
-    if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning.call(process, warning, ...rest);
+    if (!String(warning).startsWith('SQLite is an experimental feature'))
+      emitWarning.call(process, warning, ...rest);
   };
   await import(new URL(isCheckout ? '../src/cli/main.ts' : '../dist/src/cli/main.js', import.meta.url));
 }

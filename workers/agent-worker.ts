@@ -16,6 +16,8 @@ export const WORKFLOWS_PATH = fileURLToPath(
 export interface AgentWorker {
   worker: Worker;
   model: ModelSettings;
+  /** What the operator should be told once, at start; it is in the log too. */
+  notes: readonly string[];
   /** Ends what the worker had opened. Call it after `worker.run()` returned. */
   close(): Promise<void>;
 }
@@ -73,7 +75,7 @@ export async function createAgentWorker(
       plugins: [plugin],
       shutdownGraceTime: '5s',
     });
-    return { worker, model, close };
+    return { worker, model, notes: plugin.notes, close };
   } catch (error) {
     await close();
     throw error;

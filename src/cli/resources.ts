@@ -5,7 +5,7 @@ import { SESSION_ID } from '../contract.ts';
 import { databasePath, openDatabase } from '../session/database.ts';
 import { SessionLog } from '../session/session-log.ts';
 import { type Settings, settingsFrom } from '../settings.ts';
-import { usageError } from './command-error.ts';
+import { CommandError, EXIT } from './command-error.ts';
 
 /** The settings of the environment. @throws SettingError, SettingsError, LogError `database-url` */
 export function settings(): Settings {
@@ -42,10 +42,12 @@ export async function withClient<T>(use: (client: Client) => Promise<T>): Promis
   }
 }
 
-/** Checks a session id that was given. @throws CommandError `usage` */
+/** Checks a session id that was given. @throws CommandError `invalid-session-id` */
 export function sessionId(given: string): string {
   if (SESSION_ID.test(given)) return given;
-  throw usageError(
+  throw new CommandError(
+    'invalid-session-id',
     `session id ${JSON.stringify(given)} is not allowed: 1 to 128 of A-Z a-z 0-9 . _ -`,
+    EXIT.usage,
   );
 }

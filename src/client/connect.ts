@@ -18,11 +18,42 @@ export class ServerUnreachableError extends Error {
   }
 }
 
+/** Temporal's own environment variables or configuration file cannot be used. Exit code 2. */
+export class TemporalConfigError extends Error {
+  readonly code = 'bad-setting';
+
+  constructor(cause: unknown) {
+    super(
+      `the TEMPORAL_* variables or Temporal's configuration file cannot be used: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    );
+    this.name = 'TemporalConfigError';
+  }
+}
+
 const CONNECT_TIMEOUT = '5s';
 
-/** Connection options from Temporal's environment variables and configuration file, with local defaults. */
+function load() {
+  try {
+    return loadClientConnectConfig();
+  } catch (error) {
+    throw new TemporalConfigError(error);
+  }
+}
+
+/** The address that Temporal's environment variables or configuration file name. */
+export function configuredAddress(): string | undefined {
+  return load().connectionOptions.address;
+}
+
+/**
+ * Connection options from Temporal's environment variables and configuration file, with local defaults.
+ * @throws TemporalConfigError
+ */
 export function temporalConfig(defaultAddress = 'localhost:7233') {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const { connectionOptions, namespace = 'default' } = load();
   return {
     connection: { ...connectionOptions, address: connectionOptions.address ?? defaultAddress },
     namespace,

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   AGENT_TURN,
@@ -32,13 +39,50 @@ export interface PromptOptions extends PromptArgument {
   taskQueue?: string;
 }
 
+/** From the first failure on, a prompt is sent again for so long; its id makes that safe. */
+const RETRY_FOR_MS = 30_000;
+const RETRY_MAX_MS = 2_000;
+
 /**
- * Sends a prompt: it opens a turn or steers the open one, and is durable when the receipt is here.
+ * Failures of the way, not of the prompt: a worker that died with the update in its hands, a run that closed under it,
+ * a server that is restarting, a full inbox.
+ */
+const PASSING = {
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  unavailable: 14,
+};
+const PASSING_CODES = new Set<number>(Object.values(PASSING));
+
+/**
+ * Sends a prompt: it opens a turn or steers the open one, and is durable when the receipt is here. Waits for a worker
+ * as long as it takes; passing failures are tried again for half a minute, under the same id.
  * @throws PromptRefusedError, before anything is sent where the prompt's own shape is wrong
  */
 export async function sendPrompt(client: Client, options: PromptOptions): Promise<PromptReceipt> {
-  const { sessionId, promptId = randomUUID(), taskQueue = TASK_QUEUE } = options;
+  const promptId = options.promptId ?? randomUUID();
   const argument = checkPrompt({ ...options, promptId });
+  let failingSince: number | undefined;
+  for (let wait = 100; ; wait = Math.min(wait * 2, RETRY_MAX_MS)) {
+    try {
+      return await sendOnce(client, options, promptId, argument);
+    } catch (error) {
+      failingSince ??= performance.now();
+      if (!passes(error) || performance.now() - failingSince > RETRY_FOR_MS) throw error;
+      await sleep(wait * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function sendOnce(
+  client: Client,
+  { sessionId, taskQueue = TASK_QUEUE }: PromptOptions,
+  promptId: string,
+  argument: PromptArgument,
+): Promise<PromptReceipt> {
   const startWorkflowOperation = new WithStartWorkflowOperation(AGENT_TURN, {
     workflowId: WORKFLOW_ID_PREFIX + sessionId,
     taskQueue,
@@ -62,6 +106,16 @@ export async function sendPrompt(client: Client, options: PromptOptions): Promis
     }
     throw error;
   }
+}
+
+function passes(error: unknown): boolean {
+  if (error instanceof PromptRefusedError) return error.code === 'inbox-full';
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+    // An update or a run that is not found was lost with a server's last moment; a namespace is not there at all.
+    if (isGrpcServiceError(at)) return PASSING_CODES.has(at.code) && !/namespace/i.test(at.details);
+  }
+  return false;
 }
 
 /** The argument of the update, checked and with its zone's primary name left to the log. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { sendPrompt } from '../../src/client/prompt.ts';
 import type { LogEvent, PromptReceipt, TurnEndReason } from '../../src/contract.ts';
 import { findTemporalCli } from '../../src/dev/temporal-cli.ts';
@@ -144,6 +144,24 @@ export class Site {
       if (missing.length === 0) return;
       if (Date.now() > until)
         throw new Error(`not settled after ${timeoutMs / 1000} s: ${missing.slice(0, 10).join('; ')}`);
+      await sleep(200);
+    }
+  }
+
+  /** Waits until the session's workflow has no run under way: none may wait for ever. */
+  async runEnded(sessionId: string, timeoutMs: number): Promise<void> {
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const run = await this.client.workflow
+        .getHandle(`session:${sessionId}`)
+        .describe()
+        .catch((error) => {
+          // The server lost the start with the rest of its last moment.
+          if (error instanceof WorkflowNotFoundError) return undefined;
+          throw error;
+        });
+      if (run?.status.name !== 'RUNNING') return;
+      if (Date.now() > until) throw new Error(`the run of ${sessionId} did not end in ${timeoutMs / 1000} s`);
       await sleep(200);
     }
   }
