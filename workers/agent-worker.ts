@@ -22,9 +22,13 @@ export interface AgentWorker {
   close(): Promise<void>;
 }
 
-/** Sends Temporal's own log lines to pino. Once a process, before anything else of Temporal. */
-export function logThrough(logger: Logger): void {
+/**
+ * Sends Temporal's own log lines to pino. Once a process, before anything else of Temporal.
+ * @param shutdownSignals - what drains the workers; default those of the SDK, SIGINT and SIGTERM among them
+ */
+export function logThrough(logger: Logger, shutdownSignals?: NodeJS.Signals[]): void {
   Runtime.install({
+    ...(shutdownSignals ? { shutdownSignals } : {}),
     logger: {
       log: (level, message, meta) => logger[pinoLevel(level)](meta ?? {}, message),
       trace: (message, meta) => logger.trace(meta ?? {}, message),

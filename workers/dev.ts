@@ -95,7 +95,8 @@ async function join(
 async function start(sessionId: string, settings: Settings): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const logger = pino({ level: process.env.LOG_LEVEL || 'info' }, pino.destination(WORKER_LOG));
-  logThrough(logger);
+  // Ctrl-C cancels a turn first, which needs the worker.
+  logThrough(logger, []);
   const ending: (() => Promise<unknown>)[] = [];
   const broken = new AbortController();
   try {

@@ -12,6 +12,9 @@ export interface Failure {
 const GIVEN_WRONG =
   /^(bad-setting|config-.*|database-url|invalid-time-zone|invalid-session-id|invalid-prompt-id|invalid-batch|implausible-clock)$/;
 
+/** Expected errors that have a name only. */
+const NAMED: Record<string, string> = { TemporalCliError: 'temporal-cli', DevServerError: 'dev-server' };
+
 /** Any error as one line and an exit code: 2 for what the user gave, 1 for the rest. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CommandError) {
@@ -19,7 +22,15 @@ export function failureOf(error: unknown): Failure {
     return { code, message, exitCode };
   }
   const { name, code, message, stack, cause } = Object(error) as NodeJS.ErrnoException;
-  if (name === 'ServiceError') return serverFailure(message, cause);
+  if (name === 'ServiceError' || name === 'WorkflowUpdateRPCTimeoutOrCancelledError') {
+    return serverFailure(message, cause);
+  }
+  if (name === 'NamespaceNotFoundError') {
+    const said = `the Temporal server refused: ${message}; set TEMPORAL_NAMESPACE to one that it has`;
+    return { code: 'server-refused', message: said, exitCode: EXIT.failed };
+  }
+  const named = NAMED[name];
+  if (named !== undefined) return { code: named, message, exitCode: EXIT.failed };
   // Names of the system's errors are no part of what we promise.
   if (typeof code === 'string' && /^[a-z][a-z-]*$/.test(code)) {
     return { code, message, exitCode: GIVEN_WRONG.test(code) ? EXIT.usage : EXIT.failed };

@@ -59,7 +59,10 @@ async function run(terminal: Terminal, given: string, options: Options): Promise
       const asking = new Asking(terminal, client, prompt, options);
       try {
         const receipt = await asking.send();
-        if (!options.wait) return;
+        if (!options.wait) {
+          if (options.json) terminal.line(JSON.stringify(receipt));
+          return;
+        }
         log ??= await openWhenThere(databaseUrl, asking.signal);
         await asking.follow(receipt, log);
       } finally {

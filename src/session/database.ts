@@ -49,7 +49,8 @@ export async function openDatabase(
   }
   let database: Database | undefined;
   try {
-    if (!exists) await mkdir(dirname(path), { recursive: true });
+    // One folder, not the whole path: a wrong path is an error, not a tree of new folders.
+    if (!exists) await makeFolder(dirname(path));
     else await access(path, constants.R_OK | constants.W_OK);
     database = new Kysely<Tables>({ dialect: sqliteDialect(path) });
     await migrate(database);
@@ -61,6 +62,12 @@ export async function openDatabase(
       cause: error,
     });
   }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 async function migrate(database: Database): Promise<void> {
@@ -78,6 +85,7 @@ function causeOf(error: unknown): string {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
   if (code === 'EACCES' || errcode === 8)
     return 'it is read-only for this user; allow writing to the file and its folder';
+  if (code === 'ENOENT') return 'its folder’s parent does not exist; make it, or choose another path in DATABASE_URL';
   if (errcode === 26) return 'it is not a SQLite database; choose another path in DATABASE_URL';
   if (errcode === 14)
     return 'it cannot be opened; check that it is a file and that its folder can be written';
