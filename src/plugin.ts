@@ -37,6 +37,8 @@ export class TimeContextPlugin extends SimplePlugin {
   readonly #options: TimeContextOptions;
   readonly #context: Omit<ActivityContext, 'log'>;
   #log: SessionLog | undefined;
+  /** Workers that share the log: the last one to stop closes it. */
+  #workers = 0;
 
   /** @throws SettingsError that names the option, its value and what is allowed */
   constructor(options: TimeContextOptions = {}) {
@@ -87,6 +89,7 @@ export class TimeContextPlugin extends SimplePlugin {
         `the worker has activities named ${clash.join(', ')} already; temporal-time-context needs these names: rename yours`,
       );
     }
+    this.#workers += 1;
     for (const activity of Object.values(added)) Object.assign(activity, { [ADDED]: true });
     return {
       // A cancel reaches an activity with its heartbeats; the default throttle would hold it back for eight seconds.
@@ -100,8 +103,11 @@ export class TimeContextPlugin extends SimplePlugin {
     try {
       await next(worker);
     } finally {
-      await this.#log?.close();
-      this.#log = undefined;
+      this.#workers -= 1;
+      if (this.#workers <= 0) {
+        await this.#log?.close();
+        this.#log = undefined;
+      }
     }
   }
 }

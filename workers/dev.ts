@@ -114,18 +114,22 @@ async function start(sessionId: string, settings: Settings): Promise<void> {
     ending.push(() => client.connection.close());
     const agent = await createAgentWorker(settings, logger, address);
     ending.push(() => agent.close());
-    const run = agent.worker.run().catch((error: unknown) => broken.abort(error));
+    const run = agent.worker.run().then(
+      // Where this process is ending it, nobody listens any more.
+      () => broken.abort(new Error(`the worker stopped; its log is ${WORKER_LOG}`)),
+      (error: unknown) => broken.abort(error),
+    );
     ending.push(() => stopWorker(agent, run));
     tellWorker(agent, settings);
     await writeDevInstance({ address: address ?? temporalConfig().connection.address, pid: process.pid });
     ending.push(removeDevInstance);
     await talk(client, sessionId, settings, broken.signal);
+    broken.signal.throwIfAborted();
     terminal.line(terminal.style('dim', 'stopping …'));
   } finally {
     for (const end of ending.reverse()) await end();
     logger.flush();
   }
-  broken.signal.throwIfAborted();
 }
 
 /** A server of our own, unless Temporal's configuration names one. */

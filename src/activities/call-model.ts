@@ -24,8 +24,15 @@ import type { LogTransaction } from '../session/session-log.ts';
 import { type AgentTool, toolSchemas } from '../tools/tool.ts';
 import { type ActivityContext, asActivityFailure } from './context.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { persist } from './persist.ts';
 
 const NAME = 'callModel';
+
+/** What a step's attempts tell the ones after them. */
+interface Attempts {
+  /** Epoch milliseconds of the first failure. */
+  failingSince?: number;
+}
 
 export function callModel(context: ActivityContext) {
   const { model } = context;
@@ -38,18 +45,20 @@ export function callModel(context: ActivityContext) {
           'no-model',
         );
       }
-      const prepared = await prepare(context, ref, ownHeader);
+      // A heartbeat's details outlive the attempt: that a request was sent, and since when the model fails.
+      const earlier = activityInfo().heartbeatDetails as Attempts | undefined;
+      const prepared = await prepare(context, ref, ownHeader, earlier !== undefined);
       if ('status' in prepared) return prepared;
-      // A heartbeat's details outlive the attempt: since when the model fails is known to every later one.
-      const failingSince = activityInfo().heartbeatDetails as number | undefined;
-      let answer: ModelAnswer;
-      try {
-        answer = await withHeartbeat(failingSince, (signal) => call(prepared, model, signal));
-      } catch (error) {
-        if (error instanceof ModelError) throw modelFailure(error, model, failingSince);
-        throw error;
-      }
-      return context.log.write(NAME, (tx) => append(tx, ref, prepared.header, answer));
+      return withHeartbeat(earlier ?? {}, async (signal) => {
+        let answer: ModelAnswer;
+        try {
+          answer = await call(prepared, model, signal);
+        } catch (error) {
+          if (error instanceof ModelError) throw modelFailure(error, model, earlier?.failingSince);
+          throw error;
+        }
+        return persist(context.log, NAME, (tx) => append(tx, ref, prepared.header, answer), signal);
+      });
     });
 }
 
@@ -81,15 +90,18 @@ async function prepare(
   context: ActivityContext,
   ref: StepRef,
   own: RequestHeader,
+  sentBefore: boolean,
 ): Promise<CallModelAnswer | ModelRequest> {
-  const { sessionId } = ref;
+  const { sessionId, turnKey, step } = ref;
+  const ofThisStep = async (tx: LogTransaction, header: LogEvent) =>
+    header.seq > (await tx.slot(sessionId, turnKey, step, 'step/start'))!.seq;
   const look = async (tx: LogTransaction) => {
     const state = await fence(tx, ref);
     if (state !== 'open') return state;
     const inForce = await tx.latestHeader(sessionId);
     const header = (inForce?.data as EventData['request/header'] | undefined)?.header;
-    // A retry sends the header of the first attempt, whatever this worker's own is.
-    if (header && (activityInfo().attempt > 1 || sameJson(header, own))) {
+    // A retry sends the header of the attempt that was sent first, whatever this worker's own is.
+    if (inForce && header && (sameJson(header, own) || sentBefore || (await ofThisStep(tx, inForce)))) {
       return { header, messages: (await tx.surface(sessionId)).flatMap((event) => messageOf(event) ?? []) };
     }
     return { inForce };
@@ -108,7 +120,7 @@ async function prepare(
     await tx.append(sessionId, state, [{ event: { type: 'request/header', data: { header: own, reason } } }]);
     return undefined;
   });
-  return logged ?? prepare(context, ref, own);
+  return logged ?? prepare(context, ref, own, sentBefore);
 }
 
 async function append(
@@ -151,8 +163,8 @@ function modelFailure(
   failingSince: number | undefined,
 ): ApplicationFailure {
   const now = Date.now();
-  const since = failingSince ?? activityInfo().currentAttemptScheduledTimestampMs;
-  heartbeat(since);
+  const since = failingSince ?? now;
+  heartbeat({ failingSince: since } satisfies Attempts);
   const retryForMs = settings.retryForMs ?? MODEL_DEFAULTS.retryForMs;
   Context.current().log.warn('model call failed', { code: error.code, error: error.message });
   if (!error.heals)

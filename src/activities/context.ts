@@ -47,6 +47,15 @@ export async function asActivityFailure<T>(work: () => Promise<T>): Promise<T> {
         cause: error,
       });
     }
+    // A log that cannot be read (an import that lacks what the turn needs) is not better the next time.
+    if (error instanceof TypeError) {
+      throw ApplicationFailure.create({
+        message: `the session's log cannot be read: ${error.message}`,
+        type: 'unreadable-log',
+        nonRetryable: true,
+        cause: error,
+      });
+    }
     throw error;
   }
 }

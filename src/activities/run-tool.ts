@@ -2,7 +2,7 @@
  * `timeContext.runTool`: one call of the step's message. `tool/call` stands before the tool runs; a call found
  * standing without a result was lost, and is run again only if its tool says that this is safe.
  */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import type {
   AssistantMessage,
   EventData,
@@ -17,6 +17,7 @@ import { runTool as run } from '../tools/run-tool.ts';
 import type { AgentTool } from '../tools/tool.ts';
 import { type ActivityContext, asActivityFailure } from './context.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { persist } from './persist.ts';
 
 const NAME = 'runTool';
 const LOST =
@@ -29,15 +30,15 @@ export function runTool(context: ActivityContext) {
       if ('status' in begun) return begun;
       const { turn, call } = begun;
       const idempotencyKey = `${ref.sessionId}/${turn}/${ref.step}/${ref.index}`;
-      const outcome = await withHeartbeat(undefined, (signal) =>
-        run(context.tools, call, { idempotencyKey, signal, now: context.log.now }),
-      );
-      // A cancel or a shutdown is no outcome of the tool: the turn closes the call, or a later attempt runs it.
-      Context.current().cancellationSignal.throwIfAborted();
-      const data: EventData['tool/result'] = outcome.ok
-        ? { turn, step: ref.step, message: toolResult(call, outcome.text, false) }
-        : errorResult(turn, ref.step, call, outcome.code, outcome.text);
-      return context.log.write(NAME, (tx) => answer(tx, ref, data));
+      return withHeartbeat(undefined, async (signal) => {
+        const outcome = await run(context.tools, call, { idempotencyKey, signal, now: context.log.now });
+        // A cancel or a shutdown is no outcome of the tool: the turn closes the call, or a later attempt runs it.
+        signal.throwIfAborted();
+        const data: EventData['tool/result'] = outcome.ok
+          ? { turn, step: ref.step, message: toolResult(call, outcome.text, false) }
+          : errorResult(turn, ref.step, call, outcome.code, outcome.text);
+        return persist(context.log, NAME, (tx) => answer(tx, ref, data), signal);
+      });
     });
 }
 

@@ -37,6 +37,8 @@ export interface PromptOptions extends PromptArgument {
   /** Default: a new one. The same id again changes nothing and answers the same. */
   promptId?: string;
   taskQueue?: string;
+  /** `false`: one attempt, whatever fails; default: passing failures are tried again. */
+  retry?: false;
 }
 
 /** From the first failure on, a prompt is sent again for so long; its id makes that safe. */
@@ -67,11 +69,15 @@ export async function sendPrompt(client: Client, options: PromptOptions): Promis
   const argument = checkPrompt({ ...options, promptId });
   let failingSince: number | undefined;
   for (let wait = 100; ; wait = Math.min(wait * 2, RETRY_MAX_MS)) {
+    const started = performance.now();
     try {
       return await sendOnce(client, options, promptId, argument);
     } catch (error) {
-      failingSince ??= performance.now();
-      if (!passes(error) || performance.now() - failingSince > RETRY_FOR_MS) throw error;
+      // An attempt that waited long (for a worker, say) begins the half minute anew.
+      if (failingSince === undefined || performance.now() - started > RETRY_FOR_MS)
+        failingSince = performance.now();
+      if (options.retry === false || !passes(error) || performance.now() - failingSince > RETRY_FOR_MS)
+        throw error;
       await sleep(wait * (0.5 + Math.random()));
     }
   }

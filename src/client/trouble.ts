@@ -8,7 +8,10 @@ const WHAT: Record<string, string> = { [ACTIVITY.callModel]: 'the model', [ACTIV
  * @returns undefined where nothing failed, or nothing runs
  */
 export async function turnTrouble(client: Client, sessionId: string): Promise<string | undefined> {
-  const { raw } = await client.workflow.getHandle(WORKFLOW_ID_PREFIX + sessionId).describe();
+  const { raw, status } = await client.workflow.getHandle(WORKFLOW_ID_PREFIX + sessionId).describe();
+  if (status.name !== 'RUNNING') {
+    return `no run drives this turn any more (${status.name.toLowerCase()}); the next prompt of the session closes it`;
+  }
   for (const { activityType, attempt, lastFailure } of raw.pendingActivities ?? []) {
     if (!lastFailure?.message) continue;
     const what = WHAT[activityType?.name ?? ''] ?? activityType?.name;

@@ -6,6 +6,9 @@ import { ModelError } from './model-error.ts';
 import { toPrompt, toTools } from './prompt.ts';
 import { MODEL_DEFAULTS, type ModelSettings } from './settings.ts';
 
+/** Tool calls of one message: more is a model that ran away. */
+const MAX_CALLS = 128;
+
 export interface ModelAnswer {
   content: AssistantMessage['content'];
   finish: Extract<CallModelAnswer, { finish: string }>['finish'];
@@ -40,7 +43,7 @@ export async function callModel(
     callMs,
   );
   try {
-    const { stream } = await languageModel(settings, config.model).doStream({
+    const { stream } = await languageModel(settings, config.model, () => silence.refresh()).doStream({
       prompt: toPrompt(request),
       ...(tools?.length ? { tools: toTools(tools) } : {}),
       ...(config.maxTokens === undefined ? {} : { maxOutputTokens: config.maxTokens }),
@@ -63,26 +66,36 @@ export async function callModel(
   }
 }
 
-const models = new WeakMap<ModelSettings, Map<string, LanguageModelV4>>();
-
-function languageModel(settings: ModelSettings, modelId: string): LanguageModelV4 {
-  const known = models.get(settings) ?? new Map<string, LanguageModelV4>();
-  models.set(settings, known);
-  let model = known.get(modelId);
-  if (!model) {
-    model = settings.languageModel?.(modelId) ?? openAICompatible(settings, modelId);
-    known.set(modelId, model);
-  }
-  return model;
-}
-
-function openAICompatible({ baseURL, apiKey, provider }: ModelSettings, modelId: string): LanguageModelV4 {
+function languageModel(
+  { languageModel: custom, baseURL, apiKey, provider }: ModelSettings,
+  modelId: string,
+  onByte: () => void,
+): LanguageModelV4 {
+  if (custom) return custom(modelId);
   return createOpenAICompatible({
     name: provider ?? MODEL_DEFAULTS.provider,
     baseURL,
     includeUsage: true,
+    fetch: listening(onByte),
     ...(apiKey === undefined ? {} : { apiKey }),
   }).chatModel(modelId);
+}
+
+/** `fetch` that tells of each byte: an endpoint that only sends keep-alives is slow, not silent. */
+function listening(onByte: () => void): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    onByte();
+    const body = response.body?.pipeThrough(
+      new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+        transform(chunk, controller) {
+          onByte();
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response(body ?? null, response);
+  };
 }
 
 /** Puts the stream's parts together to one message. */
@@ -132,14 +145,21 @@ class AnswerBuilder {
     if (!this.#finish || reason?.raw === undefined) {
       throw new ModelError('model-cut', 'the model’s answer ended before it was finished', { heals: true });
     }
+    if (content.length === 0 && reason.unified === 'content-filter') {
+      throw new ModelError('content-filter', 'the provider filtered the answer out', { heals: false });
+    }
     if (content.length === 0 && reason.unified !== 'length') {
       throw new ModelError('model-empty', 'the model answered without any content', { heals: true });
     }
-    const calls = content.some((block) => block.type === 'tool-call');
+    const calls = content.filter((block) => block.type === 'tool-call').length;
+    if (calls > MAX_CALLS) {
+      const message = `the model asked for ${calls} tool calls at once, allowed: ${MAX_CALLS}`;
+      throw new ModelError('too-many-calls', message, { heals: false });
+    }
     const { usage } = this.#finish;
     return {
       content,
-      finish: reason.unified === 'length' ? 'max-tokens' : calls ? 'tool-calls' : 'stop',
+      finish: reason.unified === 'length' ? 'max-tokens' : calls > 0 ? 'tool-calls' : 'stop',
       ...(usage.inputTokens.total === undefined || usage.outputTokens.total === undefined
         ? {}
         : {

@@ -3,6 +3,8 @@ import { APICallError } from '@ai-sdk/provider';
 const CANNOT_HEAL = new Set([400, 401, 403, 404, 422]);
 const CONTEXT_LENGTH =
   /context[\s_-]?(?:length|window)|maximum context|too many tokens|(?:prompt|input|messages?) (?:is|are) too long/i;
+/** To Temporal a delay of 0 means no retry at all. */
+const MIN_RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** What went wrong with a model call, and whether trying again may help. */
@@ -49,7 +51,12 @@ export class ModelError extends Error {
         },
       );
     }
-    return new ModelError('model-error', short(`the model call failed: ${reason(error)}`), { heals: true });
+    // What a parser complains of quotes the answer: the answer's text stays out of failures and logs.
+    const { name, cause } = error as { name?: string; cause?: { code?: unknown } };
+    const code = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
+    return new ModelError('model-error', `the model's answer cannot be read: ${name ?? 'error'}${code}`, {
+      heals: true,
+    });
   }
 }
 
@@ -68,5 +75,7 @@ function short(text: string): string {
 
 function retryAfter(headers: Record<string, string> | undefined): number | undefined {
   const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+  return Number.isFinite(seconds) && seconds >= 0
+    ? Math.min(Math.max(seconds * 1000, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS)
+    : undefined;
 }

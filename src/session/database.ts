@@ -5,7 +5,7 @@ import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { LogError } from './log-error.ts';
 import { migrations } from './migrations.ts';
-import { sqliteDialect } from './sqlite.ts';
+import { primaryCode, sqliteDialect } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -77,15 +77,20 @@ async function migrate(database: Database): Promise<void> {
     migrationTableName: 'schema_migrations',
     migrationLockTableName: 'schema_migrations_lock',
   });
+  // Only a migration takes the write lock: a reader does not wait for a long writer.
+  const known = await migrator.getMigrations();
+  if (known.every(({ executedAt }) => executedAt !== undefined)) return;
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
 
 function causeOf(error: unknown): string {
-  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
+  const { code, message } = error as { code?: string; message?: string };
+  const errcode = primaryCode(error);
   if (code === 'EACCES' || errcode === 8)
     return 'it is read-only for this user; allow writing to the file and its folder';
-  if (code === 'ENOENT') return 'its folder’s parent does not exist; make it, or choose another path in DATABASE_URL';
+  if (code === 'ENOENT')
+    return 'its folder’s parent does not exist; make it, or choose another path in DATABASE_URL';
   if (errcode === 26) return 'it is not a SQLite database; choose another path in DATABASE_URL';
   if (errcode === 14)
     return 'it cannot be opened; check that it is a file and that its folder can be written';

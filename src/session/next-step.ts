@@ -45,9 +45,10 @@ export function nextStep({
   fresh,
   maxSteps,
 }: StepFacts): NextStep {
+  // Looked at first: a run that was reset to an older turn would leave the newer one open without a run.
+  if (state?.turnOpen && state.turnKey !== turnKey) return { kind: 'other-turn', turnKey: state.turnKey };
   if (own?.end) return { kind: 'ended', turn: own.turn, reason: own.end };
   if (closed) return { kind: 'closed', reason: closed };
-  if (state?.turnOpen && state.turnKey !== turnKey) return { kind: 'other-turn', turnKey: state.turnKey };
   if (!state?.turnOpen) {
     return fresh > 0 ? { kind: 'enter', turn: (state?.turn ?? 0) + 1, step: 1 } : { kind: 'ended' };
   }
@@ -56,7 +57,9 @@ export function nextStep({
   const calls = toolCalls(message);
   const owed = calls.map((_, index) => index).filter((index) => !answered?.has(index));
   if (owed.length > 0) return { kind: 'tools', turn, step, calls: owed };
-  if (calls.length === 0 && fresh === 0) return { kind: 'end', turn, step, reason: { kind: 'completed' } };
+  // At the limit a whole answer is an end like any other: what is new opens the next turn.
+  if (calls.length === 0 && (fresh === 0 || step >= maxSteps))
+    return { kind: 'end', turn, step, reason: { kind: 'completed' } };
   if (step >= maxSteps) {
     const text = `the turn reached its limit of ${maxSteps} steps; the worker's option maxSteps sets it`;
     return { kind: 'end', turn, step, reason: { kind: 'error', message: text, code: 'step-limit' } };
@@ -65,5 +68,5 @@ export function nextStep({
 }
 
 export function toolCalls(message: AssistantMessage): ToolCallBlock[] {
-  return message.content.filter((block) => block.type === 'tool-call');
+  return message.content.filter((block) => block?.type === 'tool-call');
 }

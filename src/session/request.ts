@@ -18,7 +18,7 @@ export interface ModelRequest {
 export function messageOf(event: LogEvent): SurfaceMessage | undefined {
   if (event.type === 'user/message') return event.data as UserMessage;
   const { message } = event.data as { message: AssistantMessage | ToolResultMessage };
-  return message.content.length > 0 ? message : undefined;
+  return message?.content?.length > 0 ? message : undefined;
 }
 
 /** Equality of two JSON values, key order aside. */

@@ -16,6 +16,7 @@ import {
   type SurfaceOp,
   type UserMessage,
 } from '../contract.ts';
+import { answeredCall } from '../verify/data.ts';
 import type { Database } from './database.ts';
 import { losslessJson } from './json.ts';
 import { LogError } from './log-error.ts';
@@ -70,16 +71,19 @@ export class SessionLog {
     deadlineMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
     let wrote = false;
+    const refuseLate = () => {
+      if (performance.now() <= deadlineMs) return;
+      throw new LogError(
+        'too-late',
+        `${activity} took longer than its attempt may; rolled back, nothing was written`,
+      );
+    };
     const result = await this.#database.transaction().execute(async (sql) => {
+      refuseLate();
       const tx = new LogTransaction(sql, this.now);
       const answer = await decide(tx);
       wrote = tx.wrote;
-      if (performance.now() > deadlineMs) {
-        throw new LogError(
-          'too-late',
-          `${activity} took longer than its attempt may; rolled back, nothing was written`,
-        );
-      }
+      refuseLate();
       if (wrote) await this.#onCommit?.(activity, 'before');
       return answer;
     });
@@ -486,9 +490,7 @@ export class LogTransaction {
     const events = rows.map(eventOf);
     const message = events.findLast((event) => event.type === 'assistant/message');
     const answered = new Set(
-      events
-        .filter((event) => event.type === 'tool/result')
-        .map((event) => (event.data as { message: { source: { callId: string } } }).message.source.callId),
+      events.filter((event) => event.type === 'tool/result').map((event) => answeredCall(event.data)!),
     );
     return { ...(message ? { message } : {}), answered };
   }

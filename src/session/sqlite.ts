@@ -8,6 +8,7 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Driver,
+  SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
@@ -40,6 +41,17 @@ class BusyWaitingDialect extends SqliteDialect {
   override createDriver(): Driver {
     return new BusyWaitingDriver(this.#config);
   }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/** SQLite's DDL obeys transactions: a migration and its record are one, whatever dies or starts at the same time. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 class BusyWaitingDriver extends SqliteDriver {
@@ -55,7 +67,7 @@ class BusyWaitingDriver extends SqliteDriver {
         await connection.executeQuery(begin);
         return;
       } catch (error) {
-        if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+        if (primaryCode(error) !== SQLITE_BUSY) throw error;
         if (performance.now() > givenUp) {
           throw new LogError(
             'database-busy',
@@ -66,6 +78,12 @@ class BusyWaitingDriver extends SqliteDriver {
       }
     }
   }
+}
+
+/** SQLite's primary result code: after a crash its codes are extended ones, such as BUSY_RECOVERY. */
+export function primaryCode(error: unknown): number | undefined {
+  const { errcode } = error as { errcode?: number };
+  return errcode === undefined ? undefined : errcode & 0xff;
 }
 
 function openFile(path: string, readOnly: boolean): SqliteDatabase {

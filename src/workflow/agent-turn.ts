@@ -32,7 +32,7 @@ import {
   type TurnEndReason,
   WORKFLOW_ID_PREFIX,
 } from '../contract.ts';
-import { checkShape, checkZoneShape, Inbox } from './inbox.ts';
+import { carriedPrompts, checkShape, checkZoneShape, Inbox, shown, startPrompt } from './inbox.ts';
 import { promptUpdate, updatePrompt } from './prompt-update.ts';
 
 /** While the database is away the turn waits on timers of the server: nothing is lost, however long. */
@@ -57,14 +57,24 @@ const outside = proxyActivities<{
 });
 
 const FIRST_PROMPT_WAIT = '1 minute';
+/** The server refuses a run with thousands of activities pending, and a worker has so many slots. */
+const TOOLS_AT_ONCE = 16;
 
 /** Workflow `agentTurn`, id `session:<sessionId>`. */
 export async function agentTurn(argument: AgentTurnArgument): Promise<AgentTurnResult> {
   const { workflowId, runId, originalExecutionRunId } = workflowInfo();
   // Anybody can start a workflow with any argument, or none: it is checked below.
   const { sessionId, prompt, carried } = Object(argument) as AgentTurnArgument;
-  const inbox = new Inbox(carried?.inbox);
-  // Set before the first await: a prompt that comes with the start finds its handler.
+  checkSession(sessionId, workflowId);
+  const inbox = new Inbox();
+  for (const offered of carriedPrompts(carried)) inbox.accept(offered);
+  if (prompt && !carried) {
+    const started = startPrompt(prompt, originalExecutionRunId);
+    inbox.check(started);
+    inbox.accept({ ...started, acceptedAt: Date.now() });
+  }
+  // Set before the first await, and after all that can fail the run: an update that came with the start finds the inbox
+  // as it stands, and a run that fails has acknowledged nothing.
   setHandler(
     promptUpdate,
     (update) => {
@@ -81,12 +91,6 @@ export async function agentTurn(argument: AgentTurnArgument): Promise<AgentTurnR
       },
     },
   );
-  checkSession(sessionId, workflowId);
-  if (prompt && !carried) {
-    const { id: promptId = originalExecutionRunId, ...rest } = prompt;
-    checkShape({ ...rest, promptId });
-    inbox.accept({ ...rest, promptId, acceptedAt: Date.now() });
-  }
 
   const turn = new Turn(sessionId, carried?.turnKey ?? originalExecutionRunId, inbox, carried?.step);
   const result = await turn.run();
@@ -108,14 +112,14 @@ export async function agentTurn(argument: AgentTurnArgument): Promise<AgentTurnR
 function checkSession(sessionId: string, workflowId: string): void {
   if (typeof sessionId !== 'string' || !SESSION_ID.test(sessionId)) {
     throw ApplicationFailure.nonRetryable(
-      `session id ${JSON.stringify(sessionId)} is not allowed: 1 to 128 of A-Z a-z 0-9 . _ -`,
+      `session id ${shown(sessionId)} is not allowed: 1 to 128 of A-Z a-z 0-9 . _ -`,
       'invalid-session-id',
     );
   }
   if (workflowId !== WORKFLOW_ID_PREFIX + sessionId) {
     // One run per workflow id is the session's lock: under another id two turns could run at once.
     throw ApplicationFailure.nonRetryable(
-      `the workflow id is ${JSON.stringify(workflowId)}, for this session it must be ${JSON.stringify(WORKFLOW_ID_PREFIX + sessionId)}`,
+      `the workflow id is ${shown(workflowId)}, for this session it must be ${JSON.stringify(WORKFLOW_ID_PREFIX + sessionId)}`,
       'wrong-workflow-id',
     );
   }
@@ -142,7 +146,8 @@ class Turn {
     try {
       return await this.#steps();
     } catch (error) {
-      if (isCancellation(error)) return this.#close({ kind: 'aborted', cause: 'user' });
+      if (isCancellation(error) && this.#root.consideredCancelled)
+        return this.#close({ kind: 'aborted', cause: 'user' });
       // A pre-step that cannot heal (a session of another driver) fails the run: there is no turn to close.
       if (error instanceof ActivityFailure && error.activityType !== ACTIVITY.preStep)
         return this.#close(failed(error));
@@ -187,7 +192,10 @@ class Turn {
   }
 
   async #runTools(step: number, calls: number[]): Promise<void> {
-    await Promise.all(calls.map((index) => outside[ACTIVITY.runTool]({ ...this.#ref(step), index })));
+    for (let from = 0; from < calls.length; from += TOOLS_AT_ONCE) {
+      const group = calls.slice(from, from + TOOLS_AT_ONCE);
+      await Promise.all(group.map((index) => outside[ACTIVITY.runTool]({ ...this.#ref(step), index })));
+    }
   }
 
   async #close(reason: TurnEndReason): Promise<AgentTurnResult> {

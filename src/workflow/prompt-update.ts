@@ -6,5 +6,12 @@ export const promptUpdate = defineUpdate<PromptReceipt, [PromptArgument]>(PROMPT
 
 /** The prompt of the update that is being handled or validated, under its update id. */
 export function updatePrompt(prompt: PromptArgument): PromptArgument & { promptId: string } {
-  return { ...(Object(prompt) as PromptArgument), promptId: currentUpdateInfo()!.id };
+  // Clients of other languages send null for what is absent.
+  const { text, timeZone, clientTime } = Object(prompt) as PromptArgument;
+  return {
+    promptId: currentUpdateInfo()!.id,
+    text,
+    ...(timeZone == null ? {} : { timeZone }),
+    ...(clientTime == null ? {} : { clientTime }),
+  };
 }

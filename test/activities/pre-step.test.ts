@@ -239,6 +239,24 @@ describe('what the log says is what is answered', () => {
   });
 });
 
+describe('the limit of steps', () => {
+  it('is no error for an answer that is whole: what is new opens the next turn', async () => {
+    await ask('k', 1, [prompt('a')]);
+    for (let step = 1; step < 3; step += 1) {
+      await say(1);
+      await answerCall(0);
+      await ask('k', step + 1);
+    }
+    await say();
+    expect(await ask('k', 4, [prompt('b')])).toEqual({
+      status: 'ended',
+      turn: 1,
+      reason: 'completed',
+      logged: [],
+    });
+  });
+});
+
 describe('fences', () => {
   it('a late pre-step opens no turn under a key that was closed before', async () => {
     expect(await close('k')).toEqual({ status: 'closed' });
@@ -268,6 +286,15 @@ describe('fences', () => {
     await say(2);
     expect(await ask('k', 1, [prompt('b')])).toEqual({ status: 'entered', turn: 2, step: 1, logged: ['b'] });
     expect((await types()).slice(6, 10)).toEqual(['tool/result', 'step/end', 'turn/end', 'turn/start']);
+  });
+
+  it('a run that was reset to an older turn closes the newer one that it left without a run', async () => {
+    await ask('k1', 1, [prompt('a')]);
+    await say();
+    await ask('k1', 2);
+    await ask('k2', 1, [prompt('b')]);
+    expect(await ask('k1', 2)).toEqual({ status: 'ended', turn: 1, reason: 'completed', logged: [] });
+    expect((await events()).at(-1)!.data).toEqual({ turn: 2, reason: { kind: 'interrupted' } });
   });
 
   it('a run that is not the current one changes nothing of another key’s turn', async () => {

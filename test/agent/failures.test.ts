@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { EventData, LogEvent, TurnEndReason } from '../../src/contract.ts';
@@ -27,6 +28,10 @@ const takeEffect = (name: string, work: (signal: AbortSignal) => Promise<string>
 const tools = [
   ...demoTools,
   takeEffect('send_mail', async () => 'sent'),
+  takeEffect('slow_mail', async () => {
+    await sleep(400);
+    return 'paid 5';
+  }),
   takeEffect('throws', async () => {
     throw new Error('the tool broke');
   }),
@@ -86,6 +91,7 @@ describe('a model that fails and heals', () => {
   it.each<[string, ScriptedAnswer]>([
     ['a 500', { status: 500 }],
     ['a 429 with retry-after', { status: 429, headers: { 'retry-after': '1' } }],
+    ['a 429 that asks for no wait', { status: 429, headers: { 'retry-after': '0' } }],
     ['garbage', { raw: '}{' }],
     ['an answer that was cut', 'cut'],
     ['silence', 'hang'],
@@ -102,6 +108,48 @@ describe('a model that fails and heals', () => {
       expect(second).toBe(first);
     },
   );
+});
+
+describe('a model that is odd', () => {
+  it('sends keep-alives for longer than it may be silent, and is waited for', async () => {
+    answers({ text: 'slow but alive', keepAliveMs: 1_800 });
+    const before = agent.model.requests.length;
+    expect((await agent.ask('keep-alive', 'hello')).answer).toBe('slow but alive');
+    expect(agent.model.requests.length - before).toBe(1);
+  });
+
+  it('asks for 2,100 calls at once, and the turn ends with a clear error', async () => {
+    answers({ calls: Array.from({ length: 2_100 }, () => ({ name: 'send_mail', arguments: '{}' })) });
+    const { events } = await agent.ask('runaway', 'hello');
+    expect(endOf(events)).toMatchObject({ kind: 'error', code: 'too-many-calls' });
+  });
+
+  it('asks for forty calls at once, and each is answered', async () => {
+    answers(
+      { calls: Array.from({ length: 40 }, () => ({ name: 'send_mail', arguments: '{}' })) },
+      { text: 'all done' },
+    );
+    const { events, answer } = await agent.ask('forty', 'hello');
+    expect(answer).toBe('all done');
+    expect(resultsIn(events)).toHaveLength(40);
+  });
+
+  it('a first failure after a long queue is still tried again', async () => {
+    answers({ status: 500 }, { text: 'healed' });
+    const own = await Harness.start({
+      script: (request, index) => agent.model.script(request, index),
+      model: { retryForMs: 2_500 },
+      idle: true,
+    });
+    try {
+      const sent = own.send('queued', 'hello');
+      await sleep(4_000);
+      await own.startWorker();
+      expect(answerIn(await own.turnOf(await sent))).toBe('healed');
+    } finally {
+      await own.close();
+    }
+  });
 });
 
 describe('tools', () => {
@@ -140,6 +188,30 @@ describe('tools', () => {
     const description = await agent.run('large').describe();
     expect(description.historySize).toBeLessThan(20_000);
     expect(answerIn(events)).toBe('that was much');
+  });
+
+  it('a database that stays locked for seconds costs a tool’s outcome nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const key = 'locked';
+    let locked: DatabaseSync | undefined;
+    agent.model.script = () => {
+      const done = effects.has(`${agent.id(key)}/1/1/0`);
+      if (done) return { text: 'paid' };
+      // The tool takes effect, and cannot write its result for longer than a writer waits for a lock.
+      setTimeout(() => {
+        locked = new DatabaseSync(agent.databaseUrl.slice('file:'.length));
+        locked.exec('begin immediate');
+        setTimeout(() => locked!.close(), 6_000);
+      }, 150);
+      return { calls: [{ name: 'slow_mail', arguments: '{}' }] };
+    };
+    const { events, answer } = await agent.ask(key, 'pay');
+    expect(locked).toBeDefined();
+    expect(
+      resultsIn(events).map(({ message, error }) => [message.content[0].content[0]!.text, error]),
+    ).toEqual([['paid 5', undefined]]);
+    expect(answer).toBe('paid');
   });
 
   it('ends the turn at its limit of steps', async () => {

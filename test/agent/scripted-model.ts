@@ -16,7 +16,8 @@ export interface WireRequest {
 }
 
 export type ScriptedAnswer =
-  | { text: string; finish?: 'stop' | 'length' }
+  /** `keepAliveMs`: so long only comments are sent first. */
+  | { text: string; finish?: 'stop' | 'length'; keepAliveMs?: number }
   | { calls: { id?: string; name: string; arguments: string }[] }
   | { status: number; body?: string; headers?: Record<string, string> }
   /** Answers 200 with this body instead of a stream. */
@@ -108,6 +109,10 @@ async function answer(
     return;
   }
   if ('text' in scripted) {
+    for (let waited = 0; waited < (scripted.keepAliveMs ?? 0); waited += 100) {
+      response.write(': still here\n\n');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     send({ role: 'assistant', content: scripted.text }, null);
     send({}, scripted.finish ?? 'stop', usage);
   } else {

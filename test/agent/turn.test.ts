@@ -142,6 +142,18 @@ describe('a turn', () => {
       'wrong-workflow-id',
     ],
     ['a bad session id', { sessionId: 'a b', prompt: { text: 'hi' } }, 'session:a b', 'invalid-session-id'],
+    [
+      'a carried inbox that is none',
+      { sessionId: 'bad-start', carried: { inbox: 5 } },
+      'session:bad-start',
+      'invalid-argument',
+    ],
+    [
+      'a carried prompt that is none',
+      { sessionId: 'bad-start', carried: { inbox: [null] } },
+      'session:bad-start',
+      'invalid-prompt-id',
+    ],
     ['no argument', undefined, 'session:bad-start', 'invalid-session-id'],
   ])('fails at once for a start with %s', async (_, argument, workflowId, code) => {
     const handle = await agent.client.workflow.start('agentTurn', {
@@ -186,7 +198,7 @@ describe('a turn', () => {
     expect((error as Error).cause).toMatchObject({ type: code });
   });
 
-  it('P25: prompts that arrive while a turn runs enter it or the next one, each once, in order', async () => {
+  it('P25: prompts that arrive while a turn runs enter it or the next one, each once', async () => {
     const ids = Array.from({ length: 24 }, (_, index) => `steer-${index}`);
     const first = await agent.send('steered', 'tools 4', { promptId: 'first' });
     await Promise.all(ids.map((promptId) => agent.send('steered', `say ${promptId}`, { promptId })));
@@ -196,6 +208,45 @@ describe('a turn', () => {
       .filter(({ type, data }) => type === 'user/message' && (data as UserMessage).prompt)
       .map(({ data }) => (data as { source: { rpcId: string } }).source.rpcId);
     expect([...logged].sort()).toEqual(['first', ...ids].sort());
+  });
+
+  it('takes null for absent, as clients of other languages send it', async () => {
+    const handle = await agent.client.workflow.start('agentTurn', {
+      workflowId: `session:${agent.id('nulls')}`,
+      taskQueue: agent.taskQueue,
+      args: [
+        { sessionId: agent.id('nulls'), prompt: { text: 'hi', timeZone: null, clientTime: null, id: null } },
+      ],
+    });
+    await expect(handle.result()).resolves.toEqual({ turn: 1, reason: 'completed' });
+    const prompt = (await agent.events('nulls'))[2]!.data as UserMessage;
+    expect(Object.keys(prompt.prompt!)).toEqual(['acceptedAt']);
+  });
+
+  it('refuses a prompt id that waits already with another text, and acknowledges nothing in a run that will fail', async () => {
+    const own = await Harness.start({ idle: true });
+    try {
+      await own.client.workflow.start('agentTurn', {
+        workflowId: `session:${own.id('conflict')}`,
+        taskQueue: own.taskQueue,
+        args: [{ sessionId: own.id('conflict'), prompt: { id: 'p', text: 'one text' } }],
+      });
+      const second = own.send('conflict', 'another text', { promptId: 'p' }).catch((error) => error);
+      const wrong = await own.client.workflow.start('agentTurn', {
+        workflowId: `session:${own.id('wrong')}`,
+        taskQueue: own.taskQueue,
+        args: [{ sessionId: 'somebody-else' }],
+      });
+      const misled = wrong.executeUpdate('prompt', { args: [{ text: 'hello' }] }).catch((error) => error);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await own.startWorker();
+      expect(await second).toMatchObject({ code: 'prompt-id-conflict' });
+      expect(await misled).toBeInstanceOf(Error);
+      await expect(wrong.result()).rejects.toThrow();
+      await own.run('conflict').result();
+    } finally {
+      await own.close();
+    }
   });
 
   it('keeps emoji, combining marks, right-to-left text and lone surrogates as they came', async () => {

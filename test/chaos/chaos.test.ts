@@ -9,6 +9,8 @@ it('loses and doubles nothing while the worker is killed at random for a minute'
   const result = await chaos({ seed, seconds: 60, workflowBundle: inject('workflowBundle') });
   process.stdout.write(`${JSON.stringify(result)}\n`);
   expect(result.findings).toEqual([]);
+  // Nobody cancels and the model does not fail: a crash must not end a turn in any other way.
+  expect(Object.keys(result.reasons)).toEqual(['completed']);
   expect(result.kills).toBeGreaterThan(4);
   expect(result.prompts).toBeGreaterThan(20);
 });

@@ -133,16 +133,15 @@ async function deliver(
   for (;;) {
     try {
       await Promise.race([
-        site.send(sessionId, text, promptId),
+        site.send(sessionId, text, promptId, { once: !again }),
         sleep(Math.max(until - Date.now(), 0), undefined, { ref: false }).then(() => {
           throw new Error('gave up');
         }),
       ]);
       return true;
-    } catch (error) {
+    } catch {
       if (!again || Date.now() > until) return false;
       await sleep(200);
-      void error;
     }
   }
 }

@@ -13,7 +13,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ScriptedAnswer, WireRequest } from '../agent/scripted-model.ts';
 import { naivePrompts } from './naive/activities.ts';
-import { Site } from './site.ts';
+import { Site, TASK_QUEUE } from './site.ts';
 
 const SESSION = 'forced';
 /** Longer than the minute after which a run asks the log for its open turn. */
@@ -26,6 +26,7 @@ function script(hangs: { now: boolean }) {
       ({ role, content }) => role === 'user' && !content?.startsWith('Time sampled'),
     );
     if (messages[last]!.content!.includes('hang') && hangs.now) return 'hang';
+    if (messages[last]!.content!.includes('fail')) return { status: 401 };
     if (
       messages.slice(last).some(({ role }) => role === 'tool') ||
       !messages[last]!.content!.includes('tools')
@@ -41,7 +42,8 @@ function script(hangs: { now: boolean }) {
 }
 
 /** The commits of a turn with one tool step, and of one that is cancelled, and of one that follows a terminated run. */
-const POINTS: { writer: string; nth: number; provoke: 'tools' | 'cancel' | 'terminate' }[] = [
+type Provoke = 'tools' | 'cancel' | 'terminate' | 'fail' | 'cancel before a turn';
+const POINTS: { writer: string; nth: number; provoke: Provoke }[] = [
   { writer: 'preStep', nth: 1, provoke: 'tools' },
   { writer: 'header', nth: 1, provoke: 'tools' },
   { writer: 'callModel', nth: 1, provoke: 'tools' },
@@ -51,6 +53,8 @@ const POINTS: { writer: string; nth: number; provoke: 'tools' | 'cancel' | 'term
   { writer: 'callModel', nth: 2, provoke: 'tools' },
   { writer: 'preStep', nth: 3, provoke: 'tools' },
   { writer: 'closeTurn', nth: 1, provoke: 'cancel' },
+  { writer: 'closeTurn', nth: 1, provoke: 'fail' },
+  { writer: 'closeTurn', nth: 1, provoke: 'cancel before a turn' },
   { writer: 'repair', nth: 1, provoke: 'terminate' },
 ];
 
@@ -61,6 +65,8 @@ const CASES = POINTS.flatMap((point) =>
     ),
   ),
 );
+
+const PROMPTS = { tools: 'use the tools', cancel: 'hang', terminate: 'hang', fail: 'fail' };
 
 describe.concurrent('a crash at a commit', () => {
   it.for(CASES)(
@@ -86,9 +92,17 @@ describe.concurrent('a crash at a commit', () => {
           ...(withServer ? { serverPid: site.server.pid } : {}),
         });
         await first.ready;
-        const sent = [send(provoke === 'tools' ? 'use the tools' : 'hang', 'p1')];
         const run = site.client.workflow.getHandle(`session:${SESSION}`);
-        if (provoke !== 'tools') {
+        const sent: Promise<void>[] = [];
+        if (provoke === 'cancel before a turn') {
+          await site.client.workflow.start('agentTurn', {
+            workflowId: run.workflowId,
+            taskQueue: TASK_QUEUE,
+            args: [{ sessionId: SESSION }],
+          });
+          await run.cancel();
+        } else sent.push(send(PROMPTS[provoke], 'p1'));
+        if (provoke === 'cancel' || provoke === 'terminate') {
           await sent[0];
           while (site.model.requests.length === 0) await sleep(20);
           if (provoke === 'cancel') await run.cancel();
@@ -107,11 +121,48 @@ describe.concurrent('a crash at a commit', () => {
         await Promise.all(sent);
         await site.settled(acknowledged, SETTLE_MS);
         await site.runEnded(SESSION, SETTLE_MS);
-        const { findings } = await site.audit(acknowledged);
+        const { findings, reasons } = await site.audit(acknowledged);
         expect(findings).toEqual([]);
+        // A crash alone ends no turn in another way than it would have ended.
+        if (provoke === 'tools' && meanwhile === 'prompt')
+          expect(Object.keys(reasons)).toEqual(['completed']);
         // Only a server that lost its last moment may leave a caller without an answer.
         if (!withServer) expect(gaveUp).toEqual(new Map());
         expect(gaveUp.get('p3')).toBeUndefined();
+      } finally {
+        await site.close();
+      }
+    },
+  );
+});
+
+describe.concurrent('a caller that gave up', () => {
+  it.for(['with an open turn', 'with nothing in the log'])(
+    'after worker and server died %s, and never repeats: its prompt is answered or was never taken',
+    { timeout: 240_000 },
+    async (state) => {
+      const site = await Site.open(inject('workflowBundle'), script({ now: false }));
+      try {
+        const logged = state === 'with an open turn';
+        const phase = logged ? 'after' : 'before';
+        const first = site.startWorker({ writer: 'preStep', phase, nth: 1, serverPid: site.server.pid });
+        await first.ready;
+        // A single attempt: nothing but the run itself can bring its prompt back to mind.
+        const outcome = site.send(SESSION, 'use the tools', 'p1', { once: true }).catch((error) => error);
+        expect(await first.ended).toBe('SIGKILL');
+        expect(await outcome).toBeInstanceOf(Error);
+        await site.restartServer();
+        const restarted = performance.now();
+        await site.startWorker().ready;
+        await site.settled(new Map(), SETTLE_MS);
+        await site.runEnded(SESSION, SETTLE_MS);
+        const { findings, reasons, prompts } = await site.audit(new Map());
+        expect(findings).toEqual([]);
+        expect({ prompts, reasons }).toEqual(
+          logged ? { prompts: 1, reasons: { completed: 1 } } : { prompts: 0, reasons: {} },
+        );
+        // It was the minute's rule that carried the turn on.
+        expect(performance.now() - restarted).toBeGreaterThan(30_000);
       } finally {
         await site.close();
       }

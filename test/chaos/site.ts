@@ -132,8 +132,10 @@ export class Site {
     };
   }
 
-  send(sessionId: string, text: string, promptId: string): Promise<PromptReceipt> {
-    return sendPrompt(this.client, { sessionId, text, promptId, taskQueue: TASK_QUEUE });
+  /** Sends a prompt; `once`: a single attempt, as a caller that gives up after an error. */
+  send(sessionId: string, text: string, promptId: string, { once = false } = {}): Promise<PromptReceipt> {
+    const retry = once ? { retry: false as const } : {};
+    return sendPrompt(this.client, { sessionId, text, promptId, taskQueue: TASK_QUEUE, ...retry });
   }
 
   /** Waits until no turn stands open and all these prompts are logged. @throws Error that says what is missing */

@@ -1,7 +1,7 @@
 /** `npm start`: server, worker and a prompt in one process, with a piped standard input. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { accepts } from '../../src/dev/free-port.ts';
 import { startScriptedModel } from '../agent/scripted-model.ts';
 import { cli, startDev, temporaryFolder } from './command-line.ts';
@@ -94,7 +94,7 @@ describe('npm start', () => {
       const killed = startDev([], { cwd, env });
       await killed.until(READY);
       killed.type('hello');
-      await killed.until(/Time sampled/);
+      await vi.waitUntil(() => model.requests.length > 0, { timeout: 20_000 });
       const { pid } = (await instance(cwd))!;
       killed.child.kill('SIGKILL');
       await killed.finished;
