@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
 import { Command, CommanderError } from 'commander';
 import pino from 'pino';
-import { usageError } from '../src/cli/command-error.ts';
+import { CommandError, usageError } from '../src/cli/command-error.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { runRepl } from '../src/cli/repl.ts';
 import { endOnClosedPipe, printable, Terminal } from '../src/cli/terminal.ts';
@@ -25,6 +25,7 @@ import { startFailure } from './start-failure.ts';
 
 const FOLDER = '.time-context';
 const WORKER_LOG = `${FOLDER}/worker.log`;
+const SERVER_LOG = `${FOLDER}/temporal.log`;
 const USUAL_PORT = 7233;
 /** After the last word, connections may take this long to end. Milliseconds. */
 const LETTING_GO_MS = 2_000;
@@ -103,9 +104,8 @@ async function start(sessionId: string, settings: Settings): Promise<void> {
     const server = await ownServer();
     if (server) {
       ending.push(() => server.stop());
-      void server.exited.then(({ expected, lines }) => {
-        if (!expected)
-          broken.abort(new Error(`the Temporal dev server ended: ${lines.at(-1) ?? 'no reason given'}`));
+      void server.exited.then(({ expected }) => {
+        if (!expected) broken.abort(stopped('the Temporal dev server', SERVER_LOG));
       });
       terminal.line(`Temporal   dev server at ${server.address}, data in ${FOLDER}/`);
     } else terminal.line(`Temporal   ${temporalConfig().connection.address}`);
@@ -116,8 +116,8 @@ async function start(sessionId: string, settings: Settings): Promise<void> {
     ending.push(() => agent.close());
     const run = agent.worker.run().then(
       // Where this process is ending it, nobody listens any more.
-      () => broken.abort(new Error(`the worker stopped; its log is ${WORKER_LOG}`)),
-      (error: unknown) => broken.abort(error),
+      () => broken.abort(stopped('the worker', WORKER_LOG)),
+      (error: Error) => broken.abort(stopped('the worker', WORKER_LOG, error.message)),
     );
     ending.push(() => stopWorker(agent, run));
     tellWorker(agent, settings);
@@ -132,11 +132,16 @@ async function start(sessionId: string, settings: Settings): Promise<void> {
   }
 }
 
+/** What ended under the conversation. */
+function stopped(what: string, log: string, why?: string): CommandError {
+  return new CommandError('stopped', `${what} stopped${why ? `: ${why}` : ''}; its log is ${log}`);
+}
+
 /** A server of our own, unless Temporal's configuration names one. */
 async function ownServer(): Promise<DevServer | undefined> {
   if (configuredAddress() !== undefined) return undefined;
   const cliPath = await findTemporalCli({ log: (line) => terminal.line(line) });
-  const output = createWriteStream(`${FOLDER}/temporal.log`, { flags: 'a' });
+  const output = createWriteStream(SERVER_LOG, { flags: 'a' });
   const server = await startDevServer({
     cliPath,
     dbFile: `${FOLDER}/temporal.db`,

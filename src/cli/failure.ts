@@ -21,7 +21,7 @@ export function failureOf(error: unknown): Failure {
     const { code, message, exitCode } = error;
     return { code, message, exitCode };
   }
-  const { name, code, message, stack, cause } = Object(error) as NodeJS.ErrnoException;
+  const { name, code, message, stack, cause, syscall } = Object(error) as NodeJS.ErrnoException;
   if (name === 'ServiceError' || name === 'WorkflowUpdateRPCTimeoutOrCancelledError') {
     return serverFailure(message, cause);
   }
@@ -31,7 +31,8 @@ export function failureOf(error: unknown): Failure {
   }
   const named = NAMED[name];
   if (named !== undefined) return { code: named, message, exitCode: EXIT.failed };
-  // Names of the system's errors are no part of what we promise.
+  // A full disk, a folder that cannot be written: its message names the path.
+  if (syscall !== undefined) return { code: 'system-error', message, exitCode: EXIT.failed };
   if (typeof code === 'string' && /^[a-z][a-z-]*$/.test(code)) {
     return { code, message, exitCode: GIVEN_WRONG.test(code) ? EXIT.usage : EXIT.failed };
   }
