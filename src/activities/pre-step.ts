@@ -206,8 +206,10 @@ async function enterStep(
     events.push({ event: { type: 'user/message', data: message, surfaceOp: 'append' } });
   }
   await tx.append(sessionId, state, events);
-  countReading(prepared);
-  countUnknownZones(prepared.unknownZones, batch);
+  tx.afterCommit(() => {
+    countReading(prepared);
+    countUnknownZones(prepared.unknownZones, batch);
+  });
 }
 
 function ended(turn: number | undefined, reason: TurnEndReason | undefined) {

@@ -47,7 +47,7 @@ export async function downloadCli({ target, version, sources, log, signal }: Cli
         signal?.throwIfAborted();
         const why = lastLine(error);
         tried.push(`${source.name}: ${why}`);
-        log(`  that failed: ${why}`);
+        log(`  that failed: ${why.length > 100 ? `${why.slice(0, 100)}…` : why}`);
       } finally {
         await rm(directory, { recursive: true, force: true });
       }

@@ -70,7 +70,7 @@ export class SessionLog {
     decide: (tx: LogTransaction) => Promise<T>,
     deadlineMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
-    let wrote = false;
+    let done: LogTransaction | undefined;
     const refuseLate = () => {
       if (performance.now() <= deadlineMs) return;
       throw new LogError(
@@ -82,12 +82,13 @@ export class SessionLog {
       refuseLate();
       const tx = new LogTransaction(sql, this.now);
       const answer = await decide(tx);
-      wrote = tx.wrote;
       refuseLate();
-      if (wrote) await this.#onCommit?.(activity, 'before');
+      if (tx.wrote) await this.#onCommit?.(activity, 'before');
+      done = tx;
       return answer;
     });
-    if (wrote) await this.#onCommit?.(activity, 'after');
+    if (done?.wrote) await this.#onCommit?.(activity, 'after');
+    done?.committed();
     return result;
   }
 
@@ -229,6 +230,7 @@ export class LogTransaction {
   readonly #now: () => number;
   #instant: number | undefined;
   wrote = false;
+  readonly #afterCommit: (() => void)[] = [];
 
   constructor(sql: Transaction<Tables>, now: () => number) {
     this.#sql = sql;
@@ -239,6 +241,16 @@ export class LogTransaction {
   get now(): number {
     this.#instant ??= this.#now();
     return this.#instant;
+  }
+
+  /** What is to be done once the transaction stands, such as counting it. */
+  afterCommit(work: () => void): void {
+    this.#afterCommit.push(work);
+  }
+
+  /** Called by the log, after its commit. */
+  committed(): void {
+    for (const work of this.#afterCommit) work();
   }
 
   async session(sessionId: string): Promise<(SessionState & { header: SessionHeader }) | undefined> {
