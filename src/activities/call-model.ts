@@ -19,6 +19,7 @@ import { callModel as call, type ModelAnswer } from '../model/call.ts';
 import { ModelError } from '../model/model-error.ts';
 import { DEFAULT_SYSTEM, MODEL_DEFAULTS, type ModelSettings } from '../model/settings.ts';
 import { toolCalls } from '../session/next-step.ts';
+import { isOpenStep } from '../session/project.ts';
 import { type ModelRequest, messageOf, sameJson } from '../session/request.ts';
 import type { LogTransaction } from '../session/session-log.ts';
 import { type AgentTool, toolSchemas } from '../tools/tool.ts';
@@ -75,15 +76,10 @@ function requestHeader(model: ModelSettings, tools: readonly AgentTool[]): Reque
   };
 }
 
-async function fence(
-  tx: LogTransaction,
-  { sessionId, turnKey, step }: StepRef,
-): Promise<CallModelAnswer | 'open'> {
-  const standing = await tx.slot(sessionId, turnKey, step, 'message');
+async function fence(tx: LogTransaction, ref: StepRef): Promise<CallModelAnswer | 'open'> {
+  const standing = await tx.slot(ref.sessionId, ref.turnKey, ref.step, 'message');
   if (standing) return answerOf(standing);
-  const state = await tx.session(sessionId);
-  const open = state?.turnOpen && state.stepOpen && state.turnKey === turnKey && state.step === step;
-  return open ? 'open' : { status: 'superseded' };
+  return isOpenStep(await tx.session(ref.sessionId), ref) ? 'open' : { status: 'superseded' };
 }
 
 async function prepare(

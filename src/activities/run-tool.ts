@@ -12,6 +12,7 @@ import type {
 } from '../contract.ts';
 import { errorResult, toolResult } from '../session/close.ts';
 import { toolCalls } from '../session/next-step.ts';
+import { isOpenStep } from '../session/project.ts';
 import type { AppendedEvent, LogTransaction } from '../session/session-log.ts';
 import { runTool as run } from '../tools/run-tool.ts';
 import type { AgentTool } from '../tools/tool.ts';
@@ -43,14 +44,10 @@ export function runTool(context: ActivityContext) {
 }
 
 /** The fence: the result stands, or the step is not the open one. */
-async function fence(
-  tx: LogTransaction,
-  { sessionId, turnKey, step, index }: RunToolArgument,
-): Promise<RunToolAnswer | undefined> {
-  if (await tx.slot(sessionId, turnKey, step, `result:${index}`)) return { status: 'answered' };
-  const state = await tx.session(sessionId);
-  const open = state?.turnOpen && state.stepOpen && state.turnKey === turnKey && state.step === step;
-  return open ? undefined : { status: 'superseded' };
+async function fence(tx: LogTransaction, ref: RunToolArgument): Promise<RunToolAnswer | undefined> {
+  if (await tx.slot(ref.sessionId, ref.turnKey, ref.step, `result:${ref.index}`))
+    return { status: 'answered' };
+  return isOpenStep(await tx.session(ref.sessionId), ref) ? undefined : { status: 'superseded' };
 }
 
 async function begin(

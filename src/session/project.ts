@@ -21,6 +21,20 @@ export const EMPTY_SESSION: SessionState = {
   stepOpen: false,
 };
 
+/** Whether a step is the open one: nothing is written for any other. */
+export function isOpenStep(
+  state: SessionState | undefined,
+  { turnKey, step }: { turnKey: string; step: number },
+): boolean {
+  return (
+    state !== undefined &&
+    state.turnOpen &&
+    state.stepOpen &&
+    state.turnKey === turnKey &&
+    state.step === step
+  );
+}
+
 export type Projection = Pick<
   EventsTable,
   'turn' | 'step' | 'turn_key' | 'slot' | 'prompt_id' | 'zone' | 'is_baseline' | 'is_reading'
