@@ -26,13 +26,8 @@ export function isOpenStep(
   state: SessionState | undefined,
   { turnKey, step }: { turnKey: string; step: number },
 ): boolean {
-  return (
-    state !== undefined &&
-    state.turnOpen &&
-    state.stepOpen &&
-    state.turnKey === turnKey &&
-    state.step === step
-  );
+  if (!state?.turnOpen || !state.stepOpen) return false;
+  return state.turnKey === turnKey && state.step === step;
 }
 
 export type Projection = Pick<
