@@ -9,6 +9,7 @@ import { type Failure, failureOf } from './failure.ts';
 import { importCommand } from './import.ts';
 import { previewCommand } from './preview.ts';
 import { promptCommand } from './prompt.ts';
+import { requestCommand } from './request.ts';
 import { sessionsCommand } from './sessions.ts';
 import { showCommand } from './show.ts';
 import { endOnClosedPipe, printable, Terminal } from './terminal.ts';
@@ -56,6 +57,7 @@ for (const add of [
   exportCommand,
   importCommand,
   previewCommand,
+  requestCommand,
   cancelCommand,
 ]) {
   add(program, terminal);

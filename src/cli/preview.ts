@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { UserMessage } from '../contract.ts';
 import { usageError } from './command-error.ts';
+import { ordinal } from './ordinal.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface PreviewOptions {
@@ -101,12 +102,6 @@ async function batchFromFile(path: string): Promise<UserMessage[]> {
     throw usageError(`--batch ${path} is not JSON: ${(error as Error).message}`);
   }
   return batchFromJson(value);
-}
-
-function ordinal(option: string, given: string): number {
-  const value = Number(given);
-  if (/^\d+$/.test(given) && Number.isSafeInteger(value) && value >= 1) return value;
-  throw usageError(`${option} is ${JSON.stringify(given)}; allowed: whole numbers from 1 on`);
 }
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;

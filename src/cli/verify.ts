@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { SESSION_ID } from '../contract.ts';
 import type { Verification } from '../verify/verify.ts';
-import { CommandError, EXIT, usageError } from './command-error.ts';
+import { EXIT, usageError } from './command-error.ts';
 import { counted } from './counted.ts';
 import { oneLine, type Terminal } from './terminal.ts';
 
@@ -36,45 +34,20 @@ export function verifyCommand(program: Command, terminal: Terminal): void {
         else print(terminal, one);
       };
       if (given === undefined) await verifyAll(closed, take);
-      else take(isFile(given) ? await verifyFile(given, closed) : await verifySession(given, closed));
+      else take(await verifyOne(given, closed));
       if (json) terminal.line(JSON.stringify(all ? { ok, sessions: checked } : { ok, ...checked[0] }));
       else if (all) terminal.note(count === 0 ? 'no sessions yet' : `${counted(count, 'session')} verified`);
       if (!ok) process.exitCode = EXIT.failed;
     });
 }
 
-/** A name with a path or an ending is a file's; so is one that no session could have. */
-function isFile(given: string): boolean {
-  return /[/\\]|\.jsonl?$/.test(given) || !SESSION_ID.test(given);
-}
-
-async function verifyFile(file: string, closed: boolean): Promise<Checked> {
-  const { withSessionFile } = await import('./session-file.ts');
-  const { readExchange } = await import('../verify/file.ts');
+async function verifyOne(given: string, closed: boolean): Promise<Checked> {
+  const { withSessionOrFile } = await import('./session-source.ts');
   const { verifyEvents } = await import('../verify/verify.ts');
-  const found = await withSessionFile(file, async (bytes) => {
-    const { header, events } = await readExchange(bytes);
-    return verifyEvents(header, events, { closed });
-  });
-  return { file, ...found };
-}
-
-async function verifySession(session: string, closed: boolean): Promise<Checked> {
-  const { withLog } = await import('./resources.ts');
-  const { verifyEvents } = await import('../verify/verify.ts');
-  try {
-    return await withLog(async (log) => ({
-      session,
-      ...(await verifyEvents(await log.header(session), log.events(session), { closed })),
-    }));
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== 'unknown-session' && code !== 'database-missing') throw error;
-    if (existsSync(session)) return verifyFile(session, closed);
-    throw code === 'database-missing'
-      ? error
-      : new CommandError(code, `there is no session and no file ${JSON.stringify(session)}`);
-  }
+  return withSessionOrFile(given, async (header, events, source) => ({
+    ...source,
+    ...(await verifyEvents(header, events, { closed })),
+  }));
 }
 
 async function verifyAll(closed: boolean, take: (one: Checked) => void): Promise<void> {

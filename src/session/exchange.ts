@@ -62,7 +62,7 @@ export async function importSession(
   checkId(sessionId, options.as === undefined);
   try {
     return await log.write('import', (tx) =>
-      store(tx, sessionId, header, checked(exchange.events, report), () => line),
+      store(tx, sessionId, header, checkedEvents(exchange.events, report), () => line),
     );
   } catch (error) {
     if (error instanceof LogError && error.code === 'not-json') throw new ExchangeError(line, error.message);
@@ -82,8 +82,14 @@ function checkId(sessionId: string, ofFile: boolean): void {
   );
 }
 
-/** The events, each checked for its envelope, its place on the surface and the data that the log looks at. */
-async function* checked(events: AsyncIterable<LogEvent>, report: Report): AsyncGenerator<LogEvent> {
+/**
+ * The events, each checked for its envelope, its place on the surface and the data that the log looks at.
+ * @param report - throws
+ */
+export async function* checkedEvents(
+  events: AsyncIterable<LogEvent>,
+  report: Report,
+): AsyncGenerator<LogEvent> {
   const surface = new SurfaceNodes();
   const fold = new ReadingFold(surface.keys);
   let seq = 0;

@@ -86,13 +86,16 @@ describe('show', () => {
     );
   });
 
-  it.each(['show', 'export', 'verify'])('%s of an unknown session fails', async (command) => {
-    const found = await run([command, 'nobody']);
-    expect(found.stderr).toMatch(/^error: there is no session (and no file )?"nobody"\n$/);
-    expect(found).toMatchObject({ code: 1, stdout: '' });
-    const json = await run([command, 'nobody', '--json']);
-    expect(JSON.parse(json.stdout).error.code).toBe('unknown-session');
-  });
+  it.each([['show'], ['export'], ['verify'], ['request', '--turn', '1', '--step', '1']])(
+    '%s of an unknown session fails',
+    async (command, ...options) => {
+      const found = await run([command, 'nobody', ...options]);
+      expect(found.stderr).toMatch(/^error: there is no session (and no file )?"nobody"\n$/);
+      expect(found).toMatchObject({ code: 1, stdout: '' });
+      const json = await run([command, 'nobody', ...options, '--json']);
+      expect(JSON.parse(json.stdout).error.code).toBe('unknown-session');
+    },
+  );
 
   it('ends quietly where its reader goes away', async () => {
     const running = startCli(['show', 'demo'], { cwd: folder });
@@ -277,6 +280,42 @@ describe('preview', () => {
     ]);
     expect(found.stderr).toMatch(/implausible clock/);
     expect(found.code).toBe(2);
+  });
+});
+
+describe('request', () => {
+  const request = (given: string, turn: number, step: number, ...args: string[]) =>
+    run(['request', given, '--turn', `${turn}`, '--step', `${step}`, ...args]);
+
+  it('prints what the model was sent, of a session and of a file', async () => {
+    const { stdout, stderr, code } = await request('demo', 1, 1);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    expect(stdout).toMatch(/^\S+ \S+, \d+ tools?, \d+ messages?\n/);
+    expect(stdout).toMatch(/\nuser\n {4}Time sampled while preparing turn 1, step 1: /);
+    expect((await request('demo.jsonl', 1, 1)).stdout).toBe(stdout);
+    const json = await request('demo', 1, 1, '--json');
+    expect(Object.keys(JSON.parse(json.stdout))).toEqual(['header', 'messages']);
+    expect((await request('./demo.jsonl', 1, 1, '--json')).stdout).toBe(json.stdout);
+  });
+
+  it('says what the log does not have', async () => {
+    const turn = await request('demo', 9, 1, '--json');
+    expect(JSON.parse(turn.stdout).error).toEqual({
+      code: 'unknown-turn',
+      message: 'the session has no turn 9; its last one is turn 4',
+    });
+    expect(turn.code).toBe(1);
+    const step = await request('demo.jsonl', 1, 9);
+    expect(step.stderr).toMatch(/^error: turn 1 has no step 9; its last one is step \d\n$/);
+    expect(step.code).toBe(1);
+    const start = { seq: 0, type: 'turn/start', time: 1, data: null };
+    await writeFile(join(folder, 'no-data.jsonl'), lines([start] as LogEvent[]));
+    expect((await request('no-data.jsonl', 1, 1)).stderr).toBe(
+      'error: no-data.jsonl: event 0: expected turn/start with a turn from 1, found null\n',
+    );
+    const wrong = await run(['request', 'demo', '--turn', '0', '--step', '1']);
+    expect(wrong.stderr).toMatch(/--turn is "0"; allowed: whole numbers from 1 on/);
+    expect(wrong.code).toBe(2);
   });
 });
 
