@@ -2,6 +2,7 @@
 
 export { followPrompt } from './client/answer.ts';
 export { cancelTurn } from './client/cancel.ts';
+export { type Forked, type ForkOptions, forkSession } from './client/fork.ts';
 export { type PromptOptions, PromptRefusedError, sendPrompt } from './client/prompt.ts';
 export * from './contract.ts';
 export type { ModelSettings } from './model/settings.ts';

@@ -6,6 +6,7 @@ import { chatCommand } from './chat.ts';
 import { EXIT } from './command-error.ts';
 import { exportCommand } from './export.ts';
 import { type Failure, failureOf } from './failure.ts';
+import { forkCommand } from './fork.ts';
 import { importCommand } from './import.ts';
 import { previewCommand } from './preview.ts';
 import { promptCommand } from './prompt.ts';
@@ -56,6 +57,7 @@ for (const add of [
   verifyCommand,
   exportCommand,
   importCommand,
+  forkCommand,
   previewCommand,
   requestCommand,
   cancelCommand,

@@ -375,6 +375,73 @@ export class LogTransaction {
     return after;
   }
 
+  /** Where a turn ended. Undefined where it did not, or never began. */
+  async endOfTurn(
+    sessionId: string,
+    turn: number,
+  ): Promise<{ seq: number; turnKey: string | null; lastStep: number } | undefined> {
+    const start = await this.#sql
+      .selectFrom('events')
+      .select('seq')
+      .where('session_id', '=', sessionId)
+      .where('type', '=', 'turn/start')
+      .where('turn', '=', turn)
+      .orderBy('seq', 'desc')
+      .executeTakeFirst();
+    if (!start) return undefined;
+    const end = await this.#sql
+      .selectFrom('events')
+      .select(['seq', 'turn_key'])
+      .where('session_id', '=', sessionId)
+      .where('seq', '>', start.seq)
+      .where('type', '=', 'turn/end')
+      .where('turn', '=', turn)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
+    if (!end) return undefined;
+    const { step } = await this.#sql
+      .selectFrom('events')
+      .select((select) => select.fn.max('step').as('step'))
+      .where('session_id', '=', sessionId)
+      .where('seq', '>=', start.seq)
+      .where('seq', '<=', end.seq)
+      .executeTakeFirstOrThrow();
+    return { seq: end.seq, turnKey: end.turn_key, lastStep: step ?? 0 };
+  }
+
+  /** Copies the first events of a session, look-up columns and all, to a session that has a row and no events. */
+  async copyPrefix(from: string, to: string, length: number): Promise<void> {
+    const same = [
+      ...(['seq', 'type', 'time', 'data', 'blob', 'surface_op', 'source_seqs', 'turn', 'step'] as const),
+      ...(['turn_key', 'slot', 'prompt_id', 'zone', 'is_baseline', 'is_reading', 'surface_key'] as const),
+    ];
+    await this.#sql
+      .insertInto('events')
+      .columns(['session_id', 'shadowed_by', ...same])
+      .expression((build) =>
+        build
+          .selectFrom('events')
+          .select((select) => [
+            select.val(to).as('session_id'),
+            // What a later event shadowed stands on the surface here.
+            select
+              .case()
+              .when('shadowed_by', '<', length)
+              .then(select.ref('shadowed_by'))
+              .else(null)
+              .end()
+              .as('shadowed_by'),
+          ])
+          .select(same)
+          .where('session_id', '=', from)
+          .where('seq', '<', length)
+          .orderBy('seq'),
+      )
+      .execute();
+    this.wrote = true;
+  }
+
   async #putBlob(body: string): Promise<string> {
     const digest = createHash('sha256').update(body).digest('hex');
     await this.#sql

@@ -319,6 +319,40 @@ describe('request', () => {
   });
 });
 
+describe('fork', () => {
+  it('begins another session with the same past', async () => {
+    const { stdout, code } = await run(['fork', 'demo', '--at-turn', '1', '--as', 'other']);
+    expect(stdout).toMatch(/^forked other from demo: 1 turn, \d+ events\n$/);
+    expect(code).toBe(0);
+    expect((await run(['verify', 'other', '--closed'])).code).toBe(0);
+    const last = JSON.parse((await run(['fork', 'demo', '--as', 'last', '--json'])).stdout);
+    expect(last).toMatchObject({ sessionId: 'last', parentSession: 'demo', turn: 4 });
+  });
+
+  it.each<[string, string[], number, RegExp]>([
+    [
+      'an id that is taken',
+      ['demo', '--as', 'demo'],
+      1,
+      /there is a session "demo" already; give another id/,
+    ],
+    ['a bad id', ['demo', '--as', 'a/b'], 2, /session id "a\/b" is not allowed/],
+    ['no id', ['demo'], 2, /required option '--as <id>' not specified/],
+    [
+      'an unknown turn',
+      ['demo', '--as', 'x', '--at-turn', '9'],
+      1,
+      /has no turn 9 that ended; its last one is/,
+    ],
+    ['a turn that is none', ['demo', '--as', 'x', '--at-turn', 'all'], 2, /--at-turn is "all"; allowed: /],
+    ['an unknown session', ['nobody', '--as', 'x'], 1, /there is no session "nobody"/],
+  ])('refuses %s', async (_, args, code, message) => {
+    const found = await run(['fork', ...args]);
+    expect(found.stderr).toMatch(message);
+    expect(found).toMatchObject({ code, stdout: '' });
+  });
+});
+
 describe('a database that cannot be used', () => {
   it('is named, with what to do', async () => {
     const cwd = await temporaryFolder();
