@@ -161,25 +161,6 @@ export class SessionLog {
       .executeTakeFirst();
   }
 
-  /** The events of one turn of the log, in order. */
-  async turnEvents(sessionId: string, turn: number, fromSeq = 0): Promise<LogEvent[]> {
-    const start = await this.#database
-      .selectFrom('events')
-      .select('seq')
-      .where('session_id', '=', sessionId)
-      .where('type', '=', 'turn/start')
-      .where('turn', '=', turn)
-      .executeTakeFirst();
-    if (!start) return [];
-    const events: LogEvent[] = [];
-    for await (const event of this.events(sessionId, Math.max(fromSeq, start.seq))) {
-      if (event.type === 'turn/start' && (event.data as { turn: number }).turn !== turn) break;
-      events.push(event);
-      if (event.type === 'turn/end') break;
-    }
-    return events;
-  }
-
   /** Remembers the namespace that this database serves, or compares. @throws LogError `other-namespace` */
   async claimNamespace(namespace: string): Promise<void> {
     const known = await this.#database
@@ -380,14 +361,7 @@ export class LogTransaction {
     sessionId: string,
     turn: number,
   ): Promise<{ seq: number; turnKey: string | null; lastStep: number } | undefined> {
-    const start = await this.#sql
-      .selectFrom('events')
-      .select('seq')
-      .where('session_id', '=', sessionId)
-      .where('type', '=', 'turn/start')
-      .where('turn', '=', turn)
-      .orderBy('seq', 'desc')
-      .executeTakeFirst();
+    const start = await this.#turnStart(sessionId, turn);
     if (!start) return undefined;
     const end = await this.#sql
       .selectFrom('events')
@@ -552,14 +526,7 @@ export class LogTransaction {
     sessionId: string,
     state: SessionState,
   ): Promise<{ message?: LogEvent; answered: Set<string> }> {
-    const start = await this.#sql
-      .selectFrom('events')
-      .select('seq')
-      .where('session_id', '=', sessionId)
-      .where('type', '=', 'turn/start')
-      .where('turn', '=', state.turn)
-      .orderBy('seq', 'desc')
-      .executeTakeFirst();
+    const start = await this.#turnStart(sessionId, state.turn);
     const rows = await this.#events(sessionId)
       .where('seq', '>', start?.seq ?? 0)
       .where('step', '=', state.step)
@@ -653,6 +620,18 @@ export class LogTransaction {
       .orderBy('surface_key')
       .execute();
     return rows.map(eventOf);
+  }
+
+  /** The `turn/start` of a turn: the latest, where an import holds its number twice. */
+  #turnStart(sessionId: string, turn: number): Promise<{ seq: number } | undefined> {
+    return this.#sql
+      .selectFrom('events')
+      .select('seq')
+      .where('session_id', '=', sessionId)
+      .where('type', '=', 'turn/start')
+      .where('turn', '=', turn)
+      .orderBy('seq', 'desc')
+      .executeTakeFirst();
   }
 
   #events(sessionId: string) {

@@ -24,10 +24,9 @@ const CACHED_STATEMENTS = 200;
 
 /**
  * @param path - the database file; made if it is not there, its folder must be.
- * @param readOnly - opens an existing file without ever writing to it.
  */
-export function sqliteDialect(path: string, readOnly = false): SqliteDialect {
-  return new BusyWaitingDialect({ database: async () => openFile(path, readOnly) });
+export function sqliteDialect(path: string): SqliteDialect {
+  return new BusyWaitingDialect({ database: async () => openFile(path) });
 }
 
 class BusyWaitingDialect extends SqliteDialect {
@@ -86,13 +85,11 @@ export function primaryCode(error: unknown): number | undefined {
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-function openFile(path: string, readOnly: boolean): SqliteDatabase {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly });
+function openFile(path: string): SqliteDatabase {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    if (!readOnly) {
-      database.exec('pragma journal_mode = wal');
-      database.exec('pragma synchronous = full');
-    }
+    database.exec('pragma journal_mode = wal');
+    database.exec('pragma synchronous = full');
     database.exec('pragma foreign_keys = on');
     database.prepare('select count(*) from sqlite_master').get();
   } catch (error) {
